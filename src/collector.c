@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Small services for collectors: time stamps and failures (see collector.h). */
+#include "src/collector.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+static int64_t clock_ns(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+int64_t clock_mono_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+void sample_begin(struct sample *sample)
+{
+    sample->wall_ns = clock_ns(CLOCK_REALTIME);
+    sample->t0_ns = clock_mono_ns();
+}
+
+void sample_end(struct sample *sample)
+{
+    sample->t1_ns = clock_mono_ns();
+}
+
+enum collect_result collect_fail(struct collect_error *error, enum collect_result result, const char *format,
+                                 ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
+    return result;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames (see frame.h): joins the rows of all feeds by key, finds each row's predecessor, and computes cells.
+ * Knows neither where samples come from nor where cells go.
+ */
+#include "src/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/memory.h"
+
+static uint64_t field_u64(const struct row_head *row, unsigned offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)row + offset, sizeof(value));
+    return value;
+}
+
+static bool same_thing(const struct info_head *a, const struct info_head *b)
+{
+    return a == b || (a->hash == b->hash && strcmp(a->key, b->key) == 0);
+}
+
+/* Rows usually keep their place from sample to sample, so the same place is tried before a search. */
+static const struct row_head *find_before(const struct sample *prev, enum table_id table,
+                                          const struct info_head *info, size_t place, size_t *cursor)
+{
+    size_t n = prev->set[table].n;
+    if (place < n && same_thing(sample_row_at(prev, table, place)->info, info))
+        return sample_row_at(prev, table, *cursor = place);
+    for (size_t tried = 0; tried < n; tried++) {
+        size_t i = (*cursor + tried) % n;
+        if (same_thing(sample_row_at(prev, table, i)->info, info))
+            return sample_row_at(prev, table, *cursor = i);
+    }
+    return NULL;
+}
+
+/* One counter gone back means that the thing was restarted, cleared or made anew: its other counters may have
+ * passed their old values already and would give a rate that never was. */
+static bool went_back(const struct table *table, const struct row_head *cur, const struct row_head *prev)
+{
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct column *column = &table->columns[i];
+        if (column->type != TYPE_CNT || column->flags & COL_ALONE)
+            continue;
+        if (slot_test(&cur->have, column->slot) && slot_test(&prev->have, column->slot) &&
+            field_u64(cur, column->offset) < field_u64(prev, column->offset))
+            return true;
+    }
+    return false;
+}
+
+static struct part make_part(const struct pair *pair, enum table_id table, size_t place, size_t *cursor)
+{
+    const struct row_head *cur = sample_row_at(pair->cur, table, place);
+    struct part part = {.pair = pair, .cur = cur};
+    if (pair->prev)
+        part.prev = find_before(pair->prev, table, cur->info, place, cursor);
+    part.reset = part.prev && went_back(table_get(table), cur, part.prev);
+    return part;
+}
+
+static size_t count_rows(const struct frame *frame, enum table_id table)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < frame->n_pairs; i++)
+        n += frame->pairs[i].cur->set[table].n;
+    return n;
+}
+
+/* The index slot of that key: the row's, or the free one where it belongs. */
+static uint32_t *index_slot(const struct frame_table *table, const char *key, uint64_t hash)
+{
+    size_t at = (hash ^ hash >> 32) & table->index_mask;
+    for (;; at = (at + 1) & table->index_mask) {
+        uint32_t *slot = &table->index[at];
+        const struct frame_row *row = *slot ? &table->rows[*slot - 1] : NULL;
+        if (!row || (row->hash == hash && strcmp(row->key, key) == 0))
+            return slot;
+    }
+}
+
+static void add_part(struct frame_table *table, struct part part)
+{
+    const struct info_head *info = part.cur->info;
+    uint32_t *slot = index_slot(table, info->key, info->hash);
+    if (*slot == 0) {
+        table->rows[table->n++] = (struct frame_row){.key = info->key, .hash = info->hash, .part = part};
+        *slot = (uint32_t)table->n;
+        return;
+    }
+    struct part *last = &table->rows[*slot - 1].part;
+    while (last->next)
+        last = last->next;
+    last->next = xzalloc(sizeof(part));
+    *last->next = part;
+}
+
+static void build_table(struct frame *frame, enum table_id id)
+{
+    size_t n = count_rows(frame, id);
+    if (n == 0)
+        return;
+    struct frame_table *table = &frame->table[id];
+    size_t buckets = 16;
+    while (buckets < n * 2)
+        buckets *= 2;
+    table->rows = xrealloc(NULL, n, sizeof(*table->rows));
+    table->index = xzalloc(buckets * sizeof(*table->index));
+    table->index_mask = buckets - 1;
+    for (size_t i = 0; i < frame->n_pairs; i++) {
+        size_t cursor = 0;
+        for (size_t place = 0; place < frame->pairs[i].cur->set[id].n; place++)
+            add_part(table, make_part(&frame->pairs[i], id, place, &cursor));
+    }
+}
+
+struct frame *frame_new(const struct pair *pairs, size_t n, int64_t now_ns, int64_t wall_ns, int64_t start_ns)
+{
+    struct frame *frame = xzalloc(sizeof(*frame));
+    frame->now_ns = now_ns;
+    frame->wall_ns = wall_ns;
+    frame->start_ns = start_ns;
+    frame->pairs = xrealloc(NULL, n, sizeof(*pairs));
+    for (size_t i = 0; i < n; i++) {
+        if (!pairs[i].cur)
+            continue;
+        struct pair *pair = &frame->pairs[frame->n_pairs++];
+        *pair = pairs[i];
+        sample_ref(pair->cur);
+        sample_ref(pair->prev);
+    }
+    for (int id = 0; id < TABLES_N; id++)
+        build_table(frame, id);
+    return frame;
+}
+
+static void free_parts(struct part *part)
+{
+    while (part) {
+        struct part *next = part->next;
+        free(part);
+        part = next;
+    }
+}
+
+void frame_free(struct frame *frame)
+{
+    if (!frame)
+        return;
+    for (int id = 0; id < TABLES_N; id++) {
+        for (size_t i = 0; i < frame->table[id].n; i++)
+            free_parts(frame->table[id].rows[i].part.next);
+        free(frame->table[id].rows);
+        free(frame->table[id].index);
+    }
+    for (size_t i = 0; i < frame->n_pairs; i++) {
+        sample_unref(frame->pairs[i].cur);
+        sample_unref(frame->pairs[i].prev);
+    }
+    free(frame->pairs);
+    free(frame);
+}
+
+const struct frame_row *frame_find(const struct frame *frame, enum table_id id, const char *key)
+{
+    const struct frame_table *table = &frame->table[id];
+    if (table->n == 0)
+        return NULL;
+    uint32_t slot = *index_slot(table, key, hash_text(key));
+    return slot ? &table->rows[slot - 1] : NULL;
+}
+
+const struct part *frame_row_part(const struct frame_row *row, unsigned slot)
+{
+    for (const struct part *part = &row->part; part; part = part->next)
+        if (slot_test(&part->cur->have, slot))
+            return part;
+    return NULL;
+}
+
+static int64_t row_time(const struct sample *sample, const struct row_head *row)
+{
+    return row->t_ns ? row->t_ns : sample_time(sample);
+}
+
+double part_interval_s(const struct part *part)
+{
+    if (!part->prev)
+        return 0;
+    int64_t ns = row_time(part->pair->cur, part->cur) - row_time(part->pair->prev, part->prev);
+    return (double)ns / 1e9;
+}
+
+double part_age_s(const struct frame *frame, const struct part *part)
+{
+    return (double)(frame->now_ns - row_time(part->pair->cur, part->cur)) / 1e9;
+}
+
+static bool part_is_stale(const struct frame *frame, const struct part *part)
+{
+    return part->pair->stale_ns &&
+           frame->now_ns - row_time(part->pair->cur, part->cur) > part->pair->stale_ns;
+}
+
+static struct cell read_field(const void *record, const struct column *column)
+{
+    const void *field = (const char *)record + column->offset;
+    struct cell cell = {0};
+    switch (column->type) {
+    case TYPE_STR:
+        cell.kind = CELL_STR;
+        memcpy(&cell.str, field, sizeof(cell.str));
+        break;
+    case TYPE_F64:
+        cell.kind = CELL_F64;
+        memcpy(&cell.f64, field, sizeof(cell.f64));
+        break;
+    case TYPE_U64:
+    case TYPE_CNT:
+        cell.kind = CELL_U64;
+        memcpy(&cell.u64, field, sizeof(cell.u64));
+        break;
+    }
+    return cell;
+}
+
+static struct cell stored_cell(const struct frame *frame, const struct frame_row *row,
+                               const struct column *column)
+{
+    struct cell cell = {.kind = CELL_NONE};
+    for (const struct part *part = &row->part; part; part = part->next) {
+        bool in_info = column->where == IN_INFO;
+        const void *record = in_info ? (const void *)part->cur->info : part->cur;
+        const struct slot_bits *have = in_info ? &part->cur->info->have : &part->cur->have;
+        const struct slot_bits *denied = in_info ? &part->cur->info->denied : &part->cur->denied;
+        if (slot_test(have, column->slot)) {
+            cell = read_field(record, column);
+            cell.stale = part_is_stale(frame, part);
+            return cell;
+        }
+        if (slot_test(denied, column->slot))
+            cell.kind = CELL_DENIED;
+    }
+    return cell;
+}
+
+struct cell frame_cell(const struct frame *frame, const struct frame_row *row, const struct column *column)
+{
+    if (column->where != DERIVED)
+        return stored_cell(frame, row, column);
+    struct cell cell = column->derive(frame, row, column);
+    const struct part *part = frame_row_part(row, column->slot);
+    cell.stale = part_is_stale(frame, part ? part : &row->part);
+    return cell;
+}
+
+double cell_number(const struct cell *cell)
+{
+    return cell->kind == CELL_U64 ? (double)cell->u64 : cell->kind == CELL_F64 ? cell->f64 : 0;
+}
+
+int64_t frame_spread_ns(const struct frame *frame)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t i = 0; i < frame->n_pairs; i++) {
+        const struct pair *pair = &frame->pairs[i];
+        int64_t t = sample_time(pair->cur);
+        if (pair->stale_ns && frame->now_ns - t > pair->stale_ns)
+            continue;
+        first = t < first ? t : first;
+        last = t > last ? t : last;
+    }
+    return last > first ? last - first : 0;
+}

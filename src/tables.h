@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every table's columns, each declared once. rows.h makes the typed structs of these lists, columns.c the
+ * descriptors that screen, CSV, `--columns help` and the manual loop over. To add a metric, add a line here.
+ *
+ *   I(type, key, title, unit, width, prio, help, ...)        inventory: changes rarely, read on the slow tempo
+ *   F(type, key, title, unit, width, prio, help, ...)        read at every tick
+ *   D(fn, of, key, title, unit, width, prio, help, ...)      derived by fn (derive.c), of = the column it is made of
+ *
+ * type: STR text, U64 number now (gauge, state), F64 fraction, CNT 64-bit counter that only rises.
+ * width: least width on the screen. prio: 9 leaves a narrow screen last, 1 first, 0 is shown only when chosen.
+ * The tail takes designated initialisers of struct column: .flags, .watch, .bad, .scale.
+ */
+#ifndef VNETTOP_TABLES_H
+#define VNETTOP_TABLES_H
+
+// clang-format off
+
+#define PORTS_COLUMNS(I, F, D)                                                                                        \
+  I(STR, netns,        "NETNS",    NONE,    8, 0, "network namespace the port was read in", .flags = COL_KEY)          \
+  I(U64, ifindex,      "IFINDEX",  NONE,    7, 0, "kernel interface index", .flags = COL_KEY)                          \
+  I(STR, name,         "PORT",     NONE,   10, 9, "port name", .flags = COL_KEY)                                       \
+  I(STR, kind,         "KIND",     NONE,    8, 6, "physical, tap, tun, veth, bridge, bond, team, vlan, vxlan, macvlan, macvtap, ipvlan, vf, representor, other") \
+  I(STR, switch,       "SWITCH",   NONE,    8, 6, "bridge, bond, team or OVS bridge the port belongs to")              \
+  I(STR, link,         "LINK",     NONE,    8, 0, "lower device, or a veth's other end where it is in this namespace") \
+  I(STR, alias,        "ALIAS",    NONE,    8, 0, "interface alias set by the administrator")                          \
+  I(STR, mac,          "MAC",      NONE,   17, 0, "hardware address")                                                  \
+  I(STR, admin,        "ADMIN",    NONE,    5, 0, "administrative state: up, down")                                    \
+  I(STR, carrier,      "LINK?",    NONE,    5, 5, "carrier: up, down")                                                 \
+  I(STR, operstate,    "OPER",     NONE,    7, 0, "operational state (RFC 2863)")                                      \
+  I(U64, speed_mbps,   "MBIT/S",   MBPS,    6, 2, "link speed; a virtual port has none")                               \
+  I(U64, mtu,          "MTU",      BYTES,   5, 0, "largest payload of a frame")                                        \
+  I(U64, rx_queues,    "RXQ",      COUNT,   3, 0, "receive queues")                                                    \
+  I(U64, tx_queues,    "TXQ",      COUNT,   3, 0, "transmit queues")                                                   \
+  I(U64, tx_queue_len, "TXQLEN",   COUNT,   6, 0, "transmit queue length; a tap's ring size")                          \
+  I(STR, qdisc,        "QDISC",    NONE,    8, 0, "root queueing discipline")                                          \
+  I(U64, vfs,          "VFS",      COUNT,   3, 0, "SR-IOV virtual functions enabled")                                  \
+  I(U64, ports,        "PORTS",    COUNT,   5, 0, "ports of this bridge, bond or team")                                \
+  I(STR, irq_cpus,     "IRQ CPUS", NONE,    8, 0, "CPUs that serve the port's interrupts (effective affinity)")        \
+  I(STR, rps_cpus,     "RPS CPUS", NONE,    8, 0, "CPUs that receive packet steering may use")                         \
+  I(STR, xps_cpus,     "XPS CPUS", NONE,    8, 0, "CPUs mapped by transmit packet steering")                           \
+  F(CNT, rx_packets,   "RX PKTS",  PACKETS, 7, 0, "packets received")                                                  \
+  F(CNT, tx_packets,   "TX PKTS",  PACKETS, 7, 0, "packets sent")                                                      \
+  F(CNT, rx_bytes,     "RX BYTES", BYTES,   8, 0, "bytes received")                                                    \
+  F(CNT, tx_bytes,     "TX BYTES", BYTES,   8, 0, "bytes sent")                                                        \
+  F(CNT, rx_dropped,   "RX DROP",  PACKETS, 7, 0, "received packets dropped by the host's stack or the port: no room, no handler, port down", .flags = COL_LOSS) \
+  F(CNT, tx_dropped,   "TX DROP",  PACKETS, 7, 0, "packets dropped instead of sent: ring full, peer's backlog full, port down", .flags = COL_LOSS) \
+  F(CNT, rx_errors,    "RX ERR",   PACKETS, 6, 0, "bad packets received (sum of the receive error causes)")            \
+  F(CNT, tx_errors,    "TX ERR",   PACKETS, 6, 0, "packets that failed to send (sum of the transmit error causes)")    \
+  F(CNT, rx_missed,    "RX MISS",  PACKETS, 7, 0, "missed by the NIC: no free descriptor in its ring", .flags = COL_LOSS) \
+  F(CNT, rx_fifo,      "RX FIFO",  PACKETS, 7, 0, "receive FIFO errors")                                               \
+  F(CNT, rx_frame,     "RX FRAME", PACKETS, 8, 0, "frame alignment errors")                                            \
+  F(CNT, rx_crc,       "RX CRC",   PACKETS, 6, 0, "checksum errors")                                                   \
+  F(CNT, rx_length,    "RX LEN",   PACKETS, 6, 0, "packets of invalid length")                                         \
+  F(CNT, rx_over,      "RX OVER",  PACKETS, 7, 0, "receiver ring buffer overflow")                                     \
+  F(CNT, rx_nohandler, "RX NOHND", PACKETS, 8, 0, "dropped on an inactive bond or team slave")                         \
+  F(CNT, rx_otherhost, "RX OTHER", PACKETS, 8, 0, "dropped: destination MAC is another host's")                        \
+  F(CNT, multicast,    "MCAST",    PACKETS, 5, 0, "multicast packets received")                                        \
+  F(CNT, collisions,   "COLL",     PACKETS, 4, 0, "collisions")                                                        \
+  F(CNT, tx_aborted,   "TX ABORT", PACKETS, 8, 0, "transmissions aborted")                                             \
+  F(CNT, tx_carrier,   "TX CARR",  PACKETS, 7, 0, "transmissions lost for want of carrier")                            \
+  F(CNT, tx_fifo,      "TX FIFO",  PACKETS, 7, 0, "transmit FIFO errors")                                              \
+  F(CNT, carrier_changes, "FLAPS", COUNT,   5, 0, "carrier changes", .flags = COL_ALONE)                               \
+  F(CNT, qdisc_drops,  "QD DROP",  PACKETS, 7, 0, "dropped by the port's queueing disciplines (leaves)", .flags = COL_LOSS) \
+  F(CNT, qdisc_overlimits, "QD OVER", COUNT, 7, 0, "times a queueing discipline was over its limit (leaves)")          \
+  F(CNT, qdisc_requeues, "QD REQ", COUNT,   6, 0, "packets given back to the queueing discipline")                     \
+  F(U64, qdisc_backlog_bytes, "QD BACKLOG", BYTES, 10, 0, "bytes waiting in the queueing disciplines now")             \
+  F(U64, qdisc_qlen,   "QD QLEN",  PACKETS, 7, 0, "packets waiting in the queueing disciplines now")                   \
+  F(U64, fdb_entries,  "FDB",      COUNT,   4, 0, "addresses in the bridge's forwarding table")                        \
+  F(CNT, ports_rx_packets, "IN",   PACKETS, 7, 0, "what the bridge's ports received in all, and the host sent into it") \
+  F(CNT, ports_tx_packets, "OUT",  PACKETS, 7, 0, "what the bridge's ports sent in all, and the host received from it") \
+  D(rate, rx_packets,  rx_pps,       "RX PPS",  PPS, 7, 9, "packets received per second", .flags = COL_HOT)            \
+  D(rate, tx_packets,  tx_pps,       "TX PPS",  PPS, 7, 9, "packets sent per second", .flags = COL_HOT)                \
+  D(rate, rx_bytes,    rx_bps,       "RX BIT/S",BPS, 8, 7, "bits received per second", .scale = 8)                     \
+  D(rate, tx_bytes,    tx_bps,       "TX BIT/S",BPS, 8, 7, "bits sent per second", .scale = 8)                         \
+  D(drop_rate, rx_dropped, rx_drop_pps, "RX DROP/S", PPS, 9, 8, "received packets lost per second: dropped and missed", .flags = COL_HOT, .watch = 1e-9, .bad = 100) \
+  D(drop_rate, tx_dropped, tx_drop_pps, "TX DROP/S", PPS, 9, 8, "packets lost on the way out per second: dropped by the port and its queueing disciplines", .flags = COL_HOT, .watch = 1e-9, .bad = 100) \
+  D(loss, rx_dropped,  rx_loss_pct,  "RX LOSS%",PCT, 8, 4, "lost of what arrived: dropped / (dropped + delivered)", .watch = 0.01, .bad = 1) \
+  D(loss, tx_dropped,  tx_loss_pct,  "TX LOSS%",PCT, 8, 4, "lost of what was to be sent: dropped / (dropped + delivered)", .watch = 0.01, .bad = 1) \
+  D(rate, rx_errors,   rx_error_pps, "RX ERR/S",PPS, 8, 2, "bad packets received per second", .watch = 1e-9, .bad = 10)  \
+  D(rate, tx_errors,   tx_error_pps, "TX ERR/S",PPS, 8, 2, "packets that failed to send per second", .watch = 1e-9, .bad = 10) \
+  D(rate, multicast,   multicast_pps,"MCAST/S", PPS, 7, 0, "multicast packets received per second")                    \
+  D(rate, rx_missed,   rx_missed_pps,"RX MISS/S", PPS, 9, 0, "missed by the NIC per second", .watch = 1e-9, .bad = 100)  \
+  D(rate, qdisc_drops, qdisc_drop_pps, "QD DROP/S", PPS, 9, 0, "dropped by the queueing disciplines per second", .watch = 1e-9, .bad = 100) \
+  D(rate, ports_rx_packets, ports_rx_pps, "IN PPS",  PPS, 7, 0, "packets a second that the bridge's ports received")   \
+  D(rate, ports_tx_packets, ports_tx_pps, "OUT PPS", PPS, 7, 0, "packets a second that the bridge's ports sent")       \
+  D(packet_size, rx_bytes, rx_packet_bytes, "RX SIZE", BYTES, 7, 3, "mean size of the packets received in the interval") \
+  D(packet_size, tx_bytes, tx_packet_bytes, "TX SIZE", BYTES, 7, 3, "mean size of the packets sent in the interval")   \
+  D(utilisation, rx_bytes, rx_util_pct, "RX UTIL%", PCT, 8, 2, "received of the link's speed", .watch = 80, .bad = 95)  \
+  D(utilisation, tx_bytes, tx_util_pct, "TX UTIL%", PCT, 8, 2, "sent of the link's speed", .watch = 80, .bad = 95)
+
+#define CPUS_COLUMNS(I, F, D)                                                                                          \
+  I(U64, cpu,          "CPU",      NONE,    3, 9, "CPU number", .flags = COL_KEY)                                      \
+  I(U64, numa,         "NUMA",     NONE,    4, 5, "NUMA node")                                                         \
+  I(U64, package,      "PKG",      NONE,    3, 0, "processor package (socket)")                                        \
+  I(U64, core,         "CORE",     NONE,    4, 5, "core in its package")                                               \
+  I(STR, siblings,     "SIBLINGS", NONE,    8, 3, "CPUs that share this core (SMT), itself included")                  \
+  I(STR, isolated,     "ISOL",     NONE,    4, 4, "isolated from the scheduler's balancing: yes, no")                  \
+  I(STR, nohz_full,    "NOHZ",     NONE,    4, 3, "runs without a periodic tick: yes, no")                             \
+  I(STR, online,       "ONLINE",   NONE,    6, 0, "online: yes, no")                                                   \
+  I(STR, irqs,         "NIC INTERRUPTS", NONE, 14, 2, "ports whose interrupts this CPU serves")                        \
+  F(CNT, user_ticks,   "USER",     TICKS,   6, 0, "user time, guest time taken out", .flags = COL_ALONE)               \
+  F(CNT, nice_ticks,   "NICE",     TICKS,   6, 0, "user time at low priority, guest time taken out", .flags = COL_ALONE) \
+  F(CNT, system_ticks, "SYSTEM",   TICKS,   6, 0, "kernel time", .flags = COL_ALONE)                                   \
+  F(CNT, idle_ticks,   "IDLE",     TICKS,   6, 0, "idle time", .flags = COL_ALONE)                                     \
+  F(CNT, iowait_ticks, "IOWAIT",   TICKS,   6, 0, "idle while a task waits for the disk", .flags = COL_ALONE)          \
+  F(CNT, irq_ticks,    "IRQ",      TICKS,   6, 0, "hardware interrupts", .flags = COL_ALONE)                           \
+  F(CNT, softirq_ticks,"SOFTIRQ",  TICKS,   7, 0, "soft interrupts: packet work of the kernel", .flags = COL_ALONE)    \
+  F(CNT, steal_ticks,  "STEAL",    TICKS,   6, 0, "taken by the hypervisor below this host", .flags = COL_ALONE)       \
+  F(CNT, guest_ticks,  "GUEST",    TICKS,   6, 0, "ran virtual machines", .flags = COL_ALONE)                          \
+  F(CNT, net_rx,       "NET_RX",   COUNT,   7, 0, "NET_RX soft interrupts", .flags = COL_ALONE)                        \
+  F(CNT, net_tx,       "NET_TX",   COUNT,   7, 0, "NET_TX soft interrupts", .flags = COL_ALONE)                        \
+  F(CNT, softnet_processed, "SN PROC", PACKETS, 7, 0, "packets the kernel's receive path took here", .flags = COL_ALONE) \
+  F(CNT, softnet_dropped,   "SN DROP", PACKETS, 7, 0, "packets dropped here: backlog full", .flags = COL_ALONE | COL_LOSS) \
+  F(CNT, softnet_squeezed,  "SN SQZ",  COUNT,   6, 0, "times the receive loop ran out of budget or time", .flags = COL_ALONE) \
+  F(U64, mhz,          "MHZ",      MHZ,     5, 0, "present frequency")                                                 \
+  D(busy, idle_ticks,     busy_pct,    "BUSY%",    PCT, 6, 9, "share of the interval not idle", .flags = COL_HOT, .watch = 80, .bad = 95) \
+  D(tick_share, user_ticks,    user_pct,    "USER%",    PCT, 6, 8, "share of the interval in user mode, guests taken out") \
+  D(tick_share, nice_ticks,    nice_pct,    "NICE%",    PCT, 6, 0, "share of the interval in user mode at low priority")   \
+  D(tick_share, system_ticks,  system_pct,  "SYS%",     PCT, 6, 8, "share of the interval in the kernel")                  \
+  D(tick_share, softirq_ticks, softirq_pct, "SOFTIRQ%", PCT, 8, 8, "share of the interval in soft interrupts", .flags = COL_HOT, .watch = 50, .bad = 90) \
+  D(tick_share, irq_ticks,     irq_pct,     "IRQ%",     PCT, 6, 6, "share of the interval in hardware interrupts")        \
+  D(tick_share, guest_ticks,   guest_pct,   "GUEST%",   PCT, 6, 7, "share of the interval running virtual machines")      \
+  D(tick_share, steal_ticks,   steal_pct,   "STEAL%",   PCT, 6, 7, "share of the interval taken by the hypervisor below this host", .watch = 1, .bad = 10) \
+  D(tick_share, iowait_ticks,  iowait_pct,  "IOWAIT%",  PCT, 7, 4, "share of the interval idle while a task waits for the disk") \
+  D(tick_share, idle_ticks,    idle_pct,    "IDLE%",    PCT, 6, 6, "share of the interval idle")                          \
+  D(rate, net_rx,            net_rx_per_s,    "NET_RX/S", PER_S, 8, 4, "NET_RX soft interrupts per second")            \
+  D(rate, net_tx,            net_tx_per_s,    "NET_TX/S", PER_S, 8, 0, "NET_TX soft interrupts per second")            \
+  D(rate, softnet_processed, softnet_pps,     "SOFTNET/S",PPS,   9, 5, "packets per second through this CPU's receive path") \
+  D(rate, softnet_dropped,   softnet_drop_pps,"SN DROP/S",PPS,   9, 6, "packets per second dropped here: backlog full", .watch = 1e-9, .bad = 100) \
+  D(rate, softnet_squeezed,  squeezed_per_s,  "SQUEEZE/S",PER_S, 9, 4, "times a second the receive loop ran out of budget or time", .watch = 1e-9, .bad = 100)
+
+#define HOST_COLUMNS(I, F, D)                                                                                          \
+  I(STR, host,         "HOST",     NONE,    8, 9, "host name", .flags = COL_KEY)                                       \
+  I(U64, cpus_online,  "CPUS",     COUNT,   4, 5, "CPUs online")                                                       \
+  I(STR, isolated_cpus,"ISOLATED", NONE,    8, 5, "CPUs isolated from the scheduler's balancing")                      \
+  F(CNT, psi_cpu_some_us, "PSI CPU",  US,   8, 0, "time in which some task waited for a CPU (pressure stall information)", .flags = COL_ALONE) \
+  F(CNT, psi_irq_full_us, "PSI IRQ",  US,   8, 0, "time in which interrupts stalled all tasks of a CPU", .flags = COL_ALONE) \
+  F(CNT, psi_memory_some_us, "PSI MEM", US, 8, 0, "time in which some task waited for memory", .flags = COL_ALONE)     \
+  F(CNT, psi_io_some_us, "PSI IO",    US,   8, 0, "time in which some task waited for a disk", .flags = COL_ALONE)     \
+  F(U64, running,      "RUNNING",  COUNT,   7, 4, "tasks runnable now")                                                \
+  F(CNT, switches,     "CTXT",     COUNT,   8, 0, "context switches", .flags = COL_ALONE)                              \
+  D(us_share, psi_cpu_some_us,    psi_cpu_pct,    "PSI CPU%", PCT, 8, 8, "share of the interval in which some task waited for a CPU", .watch = 10, .bad = 40) \
+  D(us_share, psi_irq_full_us,    psi_irq_pct,    "PSI IRQ%", PCT, 8, 6, "share of the interval in which interrupts stalled tasks", .watch = 5, .bad = 20) \
+  D(us_share, psi_memory_some_us, psi_memory_pct, "PSI MEM%", PCT, 8, 4, "share of the interval in which some task waited for memory", .watch = 5, .bad = 20) \
+  D(us_share, psi_io_some_us,     psi_io_pct,     "PSI IO%",  PCT, 8, 4, "share of the interval in which some task waited for a disk", .watch = 10, .bad = 40) \
+  D(rate, switches,               switches_per_s, "CTXT/S",  PER_S, 8, 4, "context switches per second")
+
+#define SOURCES_COLUMNS(I, F, D)                                                                                       \
+  I(STR, name,         "SOURCE",   NONE,   14, 9, "source, and its part where it has several", .flags = COL_KEY)       \
+  F(STR, state,        "STATE",    NONE,   13, 9, "ok, starting, none, not permitted, no answer, failed, off")         \
+  F(F64, age_s,        "AGE",      S,       6, 7, "age of the newest sample")                                          \
+  F(F64, read_s,       "READ",     S,       6, 6, "how long the newest read took")                                     \
+  F(U64, rows,         "ROWS",     COUNT,   5, 6, "rows in the newest sample")                                         \
+  F(CNT, cpu_ns,       "CPU NS",   NS,      8, 0, "CPU time vnettop spent on this source")                             \
+  F(CNT, samples,      "SAMPLES",  COUNT,   7, 0, "samples read")                                                      \
+  F(CNT, failures,     "FAILS",    COUNT,   5, 3, "reads that failed")                                                 \
+  D(ns_share, cpu_ns, cost_pct,    "COST%", PCT, 6, 7, "CPU that vnettop spends on this source, percent of one CPU", .watch = 1, .bad = 5) \
+  F(STR, detail,       "DETAIL",   NONE,   20, 8, "what is seen, or why not and what to do")
+
+#define MARKS_COLUMNS(I, F, D)                                                                                         \
+  I(U64, mark,         "MARK",     NONE,    4, 9, "number of the mark", .flags = COL_KEY)                              \
+  I(STR, at,           "AT",       NONE,   24, 9, "wall-clock time of the mark (RFC 3339, UTC)")                       \
+  I(F64, at_elapsed_s, "AT S",     S,       8, 0, "time of the mark since the start (monotonic)")                      \
+  I(STR, text,         "TEXT",     NONE,   20, 9, "what was written at the mark")
+
+#define COUNTERS_COLUMNS(I, F, D)                                                                                      \
+  I(STR, source,       "SOURCE",   NONE,    8, 7, "source that tells the number", .flags = COL_KEY)                    \
+  I(STR, object,       "OBJECT",   NONE,   12, 9, "what the number belongs to", .flags = COL_KEY)                      \
+  I(STR, name,         "NAME",     NONE,   24, 9, "the source's own name of the number", .flags = COL_KEY)             \
+  F(CNT, value,        "VALUE",    COUNT,  10, 8, "value of the counter")                                              \
+  D(rate, value, rate, "RATE/S",   PER_S,   8, 9, "change per second", .flags = COL_HOT)
+
+/* TABLE(NAME, name, help): order of this list is the order of files in a recording. */
+#define ALL_TABLES(TABLE)                                                                                              \
+  TABLE(PORTS,    ports,    "places packets pass")                                                                     \
+  TABLE(CPUS,     cpus,     "CPUs: who uses them, packet work, topology")                                              \
+  TABLE(HOST,     host,     "the host as a whole: pressure, run queue")                                                \
+  TABLE(SOURCES,  sources,  "what can be seen here, what not, and what to do about it")                                \
+  TABLE(MARKS,    marks,    "moments marked by the user")                                                              \
+  TABLE(COUNTERS, counters, "long form of numbers that only their source knows")
+
+// clang-format on
+
+#endif
