@@ -173,6 +173,41 @@ const struct frame_row *frame_find(const struct frame *frame, enum table_id id, 
     return slot ? &table->rows[slot - 1] : NULL;
 }
 
+/* Where the key stands in the sample: first tried where it stood last time. */
+static bool find_place(const struct sample *sample, enum table_id table, const struct info_head *wanted,
+                       size_t *hint)
+{
+    size_t n = sample->set[table].n;
+    for (size_t tried = 0; tried < n; tried++) {
+        size_t place = (*hint + tried) % n;
+        if (same_thing(sample_row_at(sample, table, place)->info, wanted)) {
+            *hint = place;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool frame_row_alone(const struct pair *pairs, size_t n, enum table_id table, const char *key,
+                     struct part *parts, size_t *hints, struct frame_row *row)
+{
+    struct info_head wanted = {.key = key, .hash = hash_text(key)};
+    size_t n_parts = 0;
+    for (size_t i = 0; i < n && n_parts < MAX_PARTS; i++) {
+        if (!pairs[i].cur || !find_place(pairs[i].cur, table, &wanted, &hints[i]))
+            continue;
+        size_t cursor = 0;
+        parts[n_parts] = make_part(&pairs[i], table, hints[i], &cursor);
+        if (n_parts > 0)
+            parts[n_parts - 1].next = &parts[n_parts];
+        n_parts++;
+    }
+    if (n_parts == 0)
+        return false;
+    *row = (struct frame_row){.key = parts[0].cur->info->key, .hash = wanted.hash, .part = parts[0]};
+    return true;
+}
+
 const struct part *frame_row_part(const struct frame_row *row, unsigned slot)
 {
     for (const struct part *part = &row->part; part; part = part->next)

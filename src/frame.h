@@ -16,6 +16,9 @@
 #include "src/columns.h"
 #include "src/sample.h"
 
+/* A row has at most this many parts: no more feeds tell of one table. */
+#define MAX_PARTS 8
+
 /* One feed's two samples; prev NULL when there is only one. feed names it (static or longer-lived text). */
 struct pair {
     const char *feed;
@@ -81,6 +84,14 @@ struct cell {
         double f64;
     };
 };
+
+/*
+ * The row of one key alone, without building a frame: for series over many moments. parts has room for
+ * MAX_PARTS; hints has a place for each pair, kept by the caller between calls. False when no pair has the
+ * key.
+ */
+bool frame_row_alone(const struct pair *pairs, size_t n, enum table_id table, const char *key,
+                     struct part *parts, size_t *hints, struct frame_row *row);
 
 /* The cell of a column in a row; column belongs to the row's table. */
 struct cell frame_cell(const struct frame *frame, const struct frame_row *row, const struct column *column);
