@@ -67,6 +67,9 @@ int theme_load(struct theme *theme, const char *name, const char *const *folders
 /* Names of the themes that can be had, sorted, at most max; returns their number. Freed by the caller. */
 size_t theme_list(const char *const *folders, char **names, size_t max);
 
+/* What a cell looks like: its role, with the selection on top where it is selected. */
+struct look theme_look(const struct theme *theme, enum role role, bool selected);
+
 const char *role_name(enum role role);
 const char *role_help(enum role role);
 

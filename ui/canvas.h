@@ -21,11 +21,12 @@ struct canvas_cell {
                                        a wide one */
     uint8_t width;                  /* 1 or 2; 0 in the right half */
     uint8_t role;                   /* enum role */
-    bool selected;                  /* drawn with the selection on top of its role */
+    bool selected;                  /* drawn with the selection on top of its role; drawing text ends it */
 };
 
 struct canvas {
     int rows, cols;
+    int cursor_row, cursor_col; /* where text is typed; -1 = no cursor */
     bool utf8; /* false: only ASCII glyphs are drawn, text from outside transliterated to `?` */
     struct canvas_cell *cells;
 };
@@ -44,12 +45,18 @@ int canvas_textf(struct canvas *canvas, int row, int col, int width, enum role r
     __attribute__((format(printf, 6, 7)));
 /* Right-aligned in width cells. A text longer than width is replaced by `#`s: never a cut number. */
 void canvas_right(struct canvas *canvas, int row, int col, int width, enum role role, const char *text);
+/* Draws text broken at blanks into at most rows lines of width cells; returns the lines used. */
+int canvas_wrap(struct canvas *canvas, int row, int col, int width, int rows, enum role role,
+                const char *text);
 /* Fills width cells with a one-cell glyph. */
 void canvas_fill(struct canvas *canvas, int row, int col, int width, enum role role, const char *glyph);
-/* Marks a whole line as selected. */
+/* Marks cells already drawn as selected. */
 void canvas_select(struct canvas *canvas, int row, int col, int width);
 /* Changes the role of cells already drawn. */
 void canvas_paint(struct canvas *canvas, int row, int col, int width, enum role role);
+
+/* Shows the terminal's cursor there, for the line where text is typed; canvas_clear hides it. */
+void canvas_cursor(struct canvas *canvas, int row, int col);
 
 /* Cells that text takes when drawn. */
 int canvas_width(const struct canvas *canvas, const char *text);
