@@ -37,7 +37,7 @@ enum column_flags {
     COL_HOT = 2,   /* worth a graph and a place in the history */
     COL_LOSS = 4,  /* counts lost packets */
     COL_ALONE = 8, /* a fall of this counter says nothing of the row's others */
-    COL_LIVE = 16, /* state text that belongs to the moment, not to the thing */
+    COL_STATE = 16, /* a text that says how the thing is: ok, or what is wrong */
 };
 
 struct frame;

@@ -148,7 +148,7 @@
 
 #define SOURCES_COLUMNS(I, F, D)                                                                                       \
   I(STR, name,         "SOURCE",   NONE,   14, 9, "source, and its part where it has several", .flags = COL_KEY)       \
-  F(STR, state,        "STATE",    NONE,   13, 9, "ok, starting, none, not permitted, no answer, failed, off")         \
+  F(STR, state,        "STATE",    NONE,   13, 9, "ok, starting, none, not permitted, no answer, failed", .flags = COL_STATE)         \
   F(F64, age_s,        "AGE",      S,       6, 7, "age of the newest sample")                                          \
   F(F64, read_s,       "READ",     S,       6, 6, "how long the newest read took")                                     \
   F(U64, rows,         "ROWS",     COUNT,   5, 6, "rows in the newest sample")                                         \

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table behind every view: which rows and columns there are, in which order, and where they stand.
+ * Columns leave a narrow screen by priority, never by cutting a number; widths grow and do not shrink by
+ * themselves, so nothing jumps sideways from frame to frame.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/memory.h"
+#include "ui/views.h"
+
+void table_state_init(struct table_state *state, const struct view *view)
+{
+    char error[128];
+    *state = (struct table_state){.show_idle = !view->hides_idle};
+    if (view->table < TABLES_N && view->sort)
+        table_set_sort(state, table_get(view->table), view->sort, error, sizeof(error));
+}
+
+void table_state_free(struct table_state *state)
+{
+    if (state->filtered)
+        regfree(&state->filter);
+    free(state->rows);
+    state->rows = NULL;
+}
+
+int table_set_columns(struct table_state *state, const struct table *table, const char *list, char *error,
+                      size_t error_size)
+{
+    const struct column *columns[MAX_VIEW_COLUMNS];
+    size_t n = 0;
+    for (const char *p = list; *p && n < MAX_VIEW_COLUMNS;) {
+        size_t length = strcspn(p, ",");
+        char key[64];
+        snprintf(key, sizeof(key), "%.*s", (int)length, p);
+        const struct column *column = length < sizeof(key) ? column_find(table, key) : NULL;
+        if (!column) {
+            snprintf(error, error_size, "column %s: the table %s has none; --columns help lists them", key,
+                     table->name);
+            return -1;
+        }
+        columns[n++] = column;
+        p += length + (p[length] == ',');
+    }
+    memcpy(state->columns, columns, sizeof(*columns) * n);
+    state->n_columns = n;
+    return 0;
+}
+
+int table_set_sort(struct table_state *state, const struct table *table, const char *text, char *error,
+                   size_t error_size)
+{
+    bool descending = *text == '-';
+    const struct column *column = column_find(table, text + descending);
+    if (!column) {
+        snprintf(error, error_size, "sort %s: the table %s has no such column; --columns help lists them",
+                 text + descending, table->name);
+        return -1;
+    }
+    state->sort = column;
+    state->descending = descending;
+    return 0;
+}
+
+int table_set_filter(struct table_state *state, const char *text, char *error, size_t error_size)
+{
+    regex_t regex;
+    if (*text) {
+        int rc = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB | REG_ICASE);
+        if (rc != 0) {
+            int used = snprintf(error, error_size, "filter %s: ", text);
+            if (used > 0 && (size_t)used < error_size)
+                regerror(rc, &regex, error + used, error_size - (size_t)used);
+            return -1;
+        }
+    }
+    if (state->filtered)
+        regfree(&state->filter);
+    state->filtered = *text != '\0';
+    if (state->filtered)
+        state->filter = regex;
+    snprintf(state->filter_text, sizeof(state->filter_text), "%s", text);
+    return 0;
+}
+
+size_t table_columns(const struct table_state *state, const struct table *table,
+                     const struct column **columns, size_t max)
+{
+    size_t n = 0;
+    if (state->n_columns) {
+        n = state->n_columns < max ? state->n_columns : max;
+        memcpy(columns, state->columns, n * sizeof(*columns));
+        return n;
+    }
+    for (size_t i = 0; i < table->n_columns && n < max; i++)
+        if (table->columns[i].prio > 0)
+            columns[n++] = &table->columns[i];
+    return n;
+}
+
+/* Calls match with each text of the row until one says yes. */
+static bool any_text(const struct frame *frame, const struct frame_row *row, const struct table *table,
+                     bool (*match)(const void *context, const char *text), const void *context)
+{
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct column *column = &table->columns[i];
+        if (column->type != TYPE_STR)
+            continue;
+        struct cell cell = frame_cell(frame, row, column);
+        if (cell.kind == CELL_STR && cell.str && match(context, cell.str))
+            return true;
+    }
+    return false;
+}
+
+static bool match_regex(const void *context, const char *text)
+{
+    return regexec(context, text, 0, NULL, 0) == 0;
+}
+
+static bool match_part(const void *context, const char *text)
+{
+    return strcasestr(text, context) != NULL;
+}
+
+bool row_is_idle(const struct frame *frame, const struct frame_row *row, const struct table *table)
+{
+    bool known = false;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!(table->columns[i].flags & COL_HOT))
+            continue;
+        struct cell cell = frame_cell(frame, row, &table->columns[i]);
+        if (cell.kind == CELL_NEW || cell.kind == CELL_RESET ||
+            (cell_is_number(&cell) && cell_number(&cell) != 0))
+            return false;
+        known = known || cell_is_number(&cell);
+    }
+    return known;
+}
+
+struct sort_key {
+    const struct frame_row *row;
+    const char *name;
+    struct cell cell;
+};
+
+/* Rows without a value stand behind all that have one, in either order. */
+static int compare_cells(const struct cell *a, const struct cell *b)
+{
+    if (a->kind == CELL_STR && b->kind == CELL_STR)
+        return strverscmp(a->str, b->str);
+    double x = cell_number(a), y = cell_number(b);
+    return (x > y) - (x < y);
+}
+
+static bool has_value(const struct cell *cell)
+{
+    return cell_is_number(cell) || (cell->kind == CELL_STR && cell->str);
+}
+
+static int compare_rows(const struct sort_key *a, const struct sort_key *b, bool descending)
+{
+    if (has_value(&a->cell) != has_value(&b->cell))
+        return has_value(&a->cell) ? -1 : 1;
+    int order = has_value(&a->cell) ? compare_cells(&a->cell, &b->cell) : 0;
+    if (order == 0)
+        return strverscmp(a->name, b->name);
+    return descending ? -order : order;
+}
+
+static int compare_ascending(const void *a, const void *b)
+{
+    return compare_rows(a, b, false);
+}
+
+static int compare_descending(const void *a, const void *b)
+{
+    return compare_rows(a, b, true);
+}
+
+/* Text to order equal rows by: the first key column that is a text and has prio, else the key. */
+static const char *row_name(const struct frame *frame, const struct frame_row *row, const struct table *table)
+{
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct column *column = &table->columns[i];
+        if (!(column->flags & COL_KEY) || column->type != TYPE_STR || column->prio == 0)
+            continue;
+        struct cell cell = frame_cell(frame, row, column);
+        if (cell.kind == CELL_STR && cell.str)
+            return cell.str;
+    }
+    return row->key;
+}
+
+static void sort_rows(struct table_state *state, const struct frame *frame, const struct table *table)
+{
+    struct sort_key *keys = xrealloc(NULL, state->n_rows, sizeof(*keys));
+    for (size_t i = 0; i < state->n_rows; i++) {
+        keys[i] = (struct sort_key){.row = state->rows[i], .name = row_name(frame, state->rows[i], table)};
+        if (state->sort)
+            keys[i].cell = frame_cell(frame, state->rows[i], state->sort);
+    }
+    qsort(keys, state->n_rows, sizeof(*keys), state->descending ? compare_descending : compare_ascending);
+    for (size_t i = 0; i < state->n_rows; i++)
+        state->rows[i] = keys[i].row;
+    free(keys);
+}
+
+static void find_selected(struct table_state *state)
+{
+    for (size_t i = 0; i < state->n_rows; i++) {
+        if (strcmp(state->rows[i]->key, state->selected) == 0) {
+            state->cursor = i;
+            return;
+        }
+    }
+    table_move(state, 0);
+}
+
+void table_prepare(struct table_state *state, const struct frame *frame, enum table_id id)
+{
+    const struct table *table = table_get(id);
+    const struct frame_table *all = &frame->table[id];
+    if (state->rows_alloc < all->n) {
+        state->rows = xrealloc(state->rows, all->n, sizeof(*state->rows));
+        state->rows_alloc = all->n;
+    }
+    state->n_rows = state->n_idle = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct frame_row *row = &all->rows[i];
+        if (state->filtered && !any_text(frame, row, table, match_regex, &state->filter))
+            continue;
+        if (!state->show_idle && row_is_idle(frame, row, table)) {
+            state->n_idle++;
+            continue;
+        }
+        state->rows[state->n_rows++] = row;
+    }
+    sort_rows(state, frame, table);
+    find_selected(state);
+}
+
+static void select_row(struct table_state *state, size_t at)
+{
+    state->cursor = at;
+    snprintf(state->selected, sizeof(state->selected), "%s", state->n_rows ? state->rows[at]->key : "");
+}
+
+void table_move(struct table_state *state, long by)
+{
+    long last = (long)state->n_rows - 1, at = (long)state->cursor + by;
+    at = at > last ? last : at;
+    select_row(state, at > 0 ? (size_t)at : 0);
+}
+
+bool table_search(struct table_state *state, const struct frame *frame, enum table_id id, const char *needle,
+                  bool backwards, bool from_next)
+{
+    const struct table *table = table_get(id);
+    for (size_t tried = 0; tried < state->n_rows; tried++) {
+        size_t step = tried + from_next;
+        size_t at =
+            (backwards ? state->cursor + 2 * state->n_rows - step : state->cursor + step) % state->n_rows;
+        if (any_text(frame, state->rows[at], table, match_part, needle)) {
+            select_row(state, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+void table_sort_step(struct table_state *state, const struct table *table, int step)
+{
+    const struct column *columns[MAX_VIEW_COLUMNS];
+    size_t n = table_columns(state, table, columns, MAX_VIEW_COLUMNS), at = 0;
+    if (n == 0)
+        return;
+    while (at < n && columns[at] != state->sort)
+        at++;
+    at = at == n ? 0 : (at + n + (size_t)(step + (int)n)) % n;
+    state->sort = columns[at];
+    state->descending = columns[at]->type != TYPE_STR && !(columns[at]->flags & COL_KEY);
+}
+
+struct cell scene_cell(const struct scene *scene, enum table_id table, const struct frame_row *row,
+                       const struct column *column)
+{
+    struct cell cell = frame_cell(scene->frame, row, column);
+    if (!scene->baseline || column->where != DERIVED || !cell_is_number(&cell))
+        return cell;
+    const struct frame_row *before = frame_find(scene->baseline, table, row->key);
+    struct cell base = {.kind = CELL_NONE};
+    if (before)
+        base = frame_cell(scene->baseline, before, column);
+    if (!cell_is_number(&base))
+        return (struct cell){.kind = CELL_NEW};
+    return (struct cell){
+        .kind = CELL_F64, .f64 = cell_number(&cell) - cell_number(&base), .stale = cell.stale};
+}
+
+/* A state is a word: good, bad, or just absent. */
+static enum role state_role(const char *text)
+{
+    if (strcmp(text, "ok") == 0)
+        return ROLE_GOOD;
+    return strcmp(text, "none") == 0 || strcmp(text, "starting") == 0 ? ROLE_DIM : ROLE_BAD;
+}
+
+enum role scene_role(const struct scene *scene, const struct cell *cell, const struct column *column)
+{
+    if (column->flags & COL_STATE && cell->kind == CELL_STR && !cell->stale)
+        return state_role(cell->str);
+    if (scene->baseline && column->where == DERIVED && cell_is_number(cell))
+        return cell->stale ? ROLE_STALE : cell_number(cell) == 0 ? ROLE_DIM : ROLE_MARK;
+    return format_role(cell, column);
+}
+
+void scene_text(char *out, size_t size, const struct scene *scene, const struct cell *cell,
+                const struct column *column)
+{
+    if (scene->baseline && column->where == DERIVED && cell_is_number(cell))
+        format_delta(out, size, cell_number(cell), column, &scene->style);
+    else
+        format_cell(out, size, cell, column, &scene->style);
+}
+
+/* The columns that fit, and where each stands. */
+struct layout {
+    size_t n;
+    const struct column *columns[MAX_VIEW_COLUMNS];
+    int col[MAX_VIEW_COLUMNS], width[MAX_VIEW_COLUMNS];
+};
+
+static unsigned widest(const struct canvas *canvas, const struct scene *scene, enum table_id id,
+                       const struct column *column, size_t shown)
+{
+    const struct table_state *state = scene->state;
+    size_t number = (size_t)(column - table_get(id)->columns);
+    char title[64];
+    unsigned width = (unsigned)format_title(title, sizeof(title), column, &scene->style);
+    width = column->width > width ? column->width : width;
+    for (size_t i = state->top; i < state->n_rows && i < state->top + shown; i++) {
+        char text[512];
+        struct cell cell = scene_cell(scene, id, state->rows[i], column);
+        scene_text(text, sizeof(text), scene, &cell, column);
+        unsigned w = (unsigned)canvas_width(canvas, text);
+        width = w > width ? w : width;
+    }
+    if (!format_is_right(column) && width > 40 && column->prio > 0 && column->width < 20)
+        width = 40;
+    if (width > state->grown[number])
+        scene->state->grown[number] = width;
+    return state->grown[number];
+}
+
+static void drop_least(struct layout *layout)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < layout->n; i++)
+        if (layout->columns[i]->prio <= layout->columns[least]->prio)
+            least = i;
+    layout->n--;
+    memmove(&layout->columns[least], &layout->columns[least + 1],
+            (layout->n - least) * sizeof(layout->columns[0]));
+    memmove(&layout->width[least], &layout->width[least + 1], (layout->n - least) * sizeof(layout->width[0]));
+}
+
+static int total_width(const struct layout *layout)
+{
+    int total = 1;
+    for (size_t i = 0; i < layout->n; i++)
+        total += layout->width[i] + 1;
+    return total;
+}
+
+static void lay_out(struct layout *layout, const struct canvas *canvas, struct area area,
+                    const struct scene *scene, enum table_id id)
+{
+    const struct table *table = table_get(id);
+    layout->n = table_columns(scene->state, table, layout->columns, MAX_VIEW_COLUMNS);
+    for (size_t i = 0; i < layout->n; i++)
+        layout->width[i] = (int)widest(canvas, scene, id, layout->columns[i], (size_t)(area.rows - 1));
+    while (layout->n > 1 && total_width(layout) > area.cols) {
+        struct layout *l = layout;
+        /* The last text column may give way before a column leaves: a text is cut at a character, a number
+         * never. */
+        size_t last = l->n - 1;
+        int over = total_width(l) - area.cols;
+        if (!format_is_right(l->columns[last]) && l->width[last] - over >= (int)l->columns[last]->width) {
+            l->width[last] -= over;
+            break;
+        }
+        drop_least(l);
+    }
+    int col = 1;
+    for (size_t i = 0; i < layout->n; i++) {
+        layout->col[i] = col;
+        col += layout->width[i] + 1;
+    }
+}
+
+static void draw_heading(struct canvas *canvas, int row, const struct layout *layout,
+                         const struct scene *scene)
+{
+    for (size_t i = 0; i < layout->n; i++) {
+        const struct column *column = layout->columns[i];
+        enum role role = column == scene->state->sort ? ROLE_SORTED : ROLE_HEADING;
+        char title[64];
+        format_title(title, sizeof(title), column, &scene->style);
+        if (!format_is_right(column))
+            canvas_text(canvas, row, layout->col[i], layout->width[i], role, title);
+        else
+            canvas_right(canvas, row, layout->col[i], layout->width[i], role, title);
+    }
+}
+
+static void draw_row(struct canvas *canvas, int at, const struct layout *layout, const struct scene *scene,
+                     enum table_id id, const struct frame_row *row)
+{
+    for (size_t i = 0; i < layout->n; i++) {
+        const struct column *column = layout->columns[i];
+        struct cell cell = scene_cell(scene, id, row, column);
+        char text[512];
+        scene_text(text, sizeof(text), scene, &cell, column);
+        enum role role = scene_role(scene, &cell, column);
+        if (!format_is_right(column))
+            canvas_text(canvas, at, layout->col[i], layout->width[i], role, text);
+        else
+            canvas_right(canvas, at, layout->col[i], layout->width[i], role, text);
+    }
+}
+
+static void scroll_to_cursor(struct table_state *state, size_t shown)
+{
+    if (state->cursor < state->top)
+        state->top = state->cursor;
+    if (state->cursor >= state->top + shown)
+        state->top = state->cursor - shown + 1;
+    if (state->top + shown > state->n_rows)
+        state->top = state->n_rows > shown ? state->n_rows - shown : 0;
+}
+
+static void draw_remark(struct canvas *canvas, struct area area, int row, const struct table_state *state)
+{
+    if (row >= area.top + area.rows)
+        return;
+    if (state->n_idle)
+        canvas_textf(canvas, row, 1, area.cols - 1, ROLE_DIM, "%zu more without traffic (z)", state->n_idle);
+    else if (state->n_rows == 0)
+        canvas_text(canvas, row, 1, area.cols - 1, ROLE_DIM,
+                    state->filtered ? "no row matches the filter (\\ changes it)"
+                                    : "nothing here; see Sources");
+}
+
+void table_draw(struct canvas *canvas, struct area area, const struct scene *scene, enum table_id id)
+{
+    struct table_state *state = scene->state;
+    if (area.rows < 2)
+        return;
+    size_t shown = (size_t)(area.rows - 1 - (state->n_idle > 0));
+    shown = shown ? shown : 1;
+    scroll_to_cursor(state, shown);
+    struct layout layout;
+    lay_out(&layout, canvas, area, scene, id);
+    draw_heading(canvas, area.top, &layout, scene);
+    int at = area.top + 1;
+    for (size_t i = state->top; i < state->n_rows && i < state->top + shown; i++, at++) {
+        draw_row(canvas, at, &layout, scene, id, state->rows[i]);
+        if (i == state->cursor)
+            canvas_select(canvas, at, 0, area.cols);
+    }
+    draw_remark(canvas, area, at, state);
+}
+
+const struct column *table_column_at(const struct canvas *canvas, struct area area, const struct scene *scene,
+                                     enum table_id id, int col)
+{
+    struct layout layout;
+    lay_out(&layout, canvas, area, scene, id);
+    for (size_t i = 0; i < layout.n; i++)
+        if (col >= layout.col[i] && col < layout.col[i] + layout.width[i])
+            return layout.columns[i];
+    return NULL;
+}

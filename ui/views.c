@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of views (see views.h); their number is their key. A table view is a line here. */
+#include "ui/views.h"
+
+#include <string.h>
+
+const struct view views[] = {
+    {"overview", "Overview", "Over", "Overview: what carries traffic, what loses it, who uses the CPUs",
+     TABLE_PORTS, "-rx_pps", true, view_overview_draw},
+    {"ports", "Ports", "Ports", "Ports: every place packets pass, with rates, drops by cause and errors",
+     TABLE_PORTS, "-rx_pps", true, NULL},
+    {"cpus", "CPUs", "CPUs", "CPUs: who uses them, packet work, topology, interrupts", TABLE_CPUS, "cpu",
+     false, NULL},
+    {"sources", "Sources", "Src", "Sources: what can be seen here, what not, and what to do about it",
+     TABLE_SOURCES, "name", false, NULL},
+};
+
+const size_t n_views = sizeof(views) / sizeof(views[0]);
+
+const struct view *view_find(const char *name)
+{
+    for (size_t i = 0; i < n_views; i++)
+        if (strcmp(views[i].name, name) == 0)
+            return &views[i];
+    return NULL;
+}
