@@ -40,17 +40,6 @@ libvirt_down() {
     done
 }
 
-daemon_end() { # PIDFILE: by its pid, and waits for it
-    local pid
-    pid=$(cat "$1" 2>/dev/null) || return 0
-    kill "$pid" 2>/dev/null || return 0
-    try_until 10 process_gone "$pid" || kill -KILL "$pid"
-}
-
-process_gone() {
-    [ ! -d "/proc/$1" ]
-}
-
 # --- options and files -----------------------------------------------------------------------------------------------
 
 guest_options() { # tx|rx KEY=VALUE...: into the associative array `o` of the caller

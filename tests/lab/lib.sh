@@ -192,6 +192,17 @@ hugepages_take() { # NUMBER
     mountpoint -q /run/hugepages || mount -t hugetlbfs -o mode=1777,pagesize=2M nodev /run/hugepages
 }
 
+daemon_end() { # PIDFILE: by its pid, and waits for it
+    local pid
+    pid=$(cat "$1" 2>/dev/null) || return 0
+    kill "$pid" 2>/dev/null || return 0
+    try_until 10 process_gone "$pid" || kill -KILL "$pid"
+}
+
+process_gone() {
+    [ ! -d "/proc/$1" ]
+}
+
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 link_stat() { # DEV COUNTER [NETNS]: one counter of /sys/class/net
