@@ -98,7 +98,7 @@
   I(STR, isolated,     "ISOL",     NONE,    4, 4, "isolated from the scheduler's balancing: yes, no")                  \
   I(STR, nohz_full,    "NOHZ",     NONE,    4, 3, "runs without a periodic tick: yes, no")                             \
   I(STR, online,       "ONLINE",   NONE,    6, 0, "online: yes, no")                                                   \
-  I(STR, irqs,         "NIC INTERRUPTS", NONE, 14, 2, "ports whose interrupts this CPU serves")                        \
+  I(STR, irqs,         "NIC INTERRUPTS", NONE, 14, 2, "ports whose interrupts this CPU serves; (n): as many of them")  \
   F(CNT, user_ticks,   "USER",     TICKS,   6, 0, "user time, guest time taken out", .flags = COL_ALONE)               \
   F(CNT, nice_ticks,   "NICE",     TICKS,   6, 0, "user time at low priority, guest time taken out", .flags = COL_ALONE) \
   F(CNT, system_ticks, "SYSTEM",   TICKS,   6, 0, "kernel time", .flags = COL_ALONE)                                   \
@@ -113,7 +113,6 @@
   F(CNT, softnet_processed, "SN PROC", PACKETS, 7, 0, "packets the kernel's receive path took here", .flags = COL_ALONE) \
   F(CNT, softnet_dropped,   "SN DROP", PACKETS, 7, 0, "packets dropped here: backlog full", .flags = COL_ALONE | COL_LOSS) \
   F(CNT, softnet_squeezed,  "SN SQZ",  COUNT,   6, 0, "times the receive loop ran out of budget or time", .flags = COL_ALONE) \
-  F(U64, mhz,          "MHZ",      MHZ,     5, 0, "present frequency")                                                 \
   D(busy, idle_ticks,     busy_pct,    "BUSY%",    PCT, 6, 9, "share of the interval not idle", .flags = COL_HOT, .watch = 80, .bad = 95) \
   D(tick_share, user_ticks,    user_pct,    "USER%",    PCT, 6, 8, "share of the interval in user mode, guests taken out") \
   D(tick_share, nice_ticks,    nice_pct,    "NICE%",    PCT, 6, 0, "share of the interval in user mode at low priority")   \

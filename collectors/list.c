@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every collector of this build. To add a source, add its line; the order is the order of its rows and, where
+ * several tell the same of a thing (a port's name), who is believed first.
+ */
+#include "collectors/host.h"
+#include "collectors/host_topology.h"
+#include "src/collector.h"
+
+const struct collector *const all_collectors[] = {
+    &host_collector,
+    &host_topology_collector,
+    NULL,
+};
