@@ -31,22 +31,11 @@ int table_set_columns(struct table_state *state, const struct table *table, cons
                       size_t error_size)
 {
     const struct column *columns[MAX_VIEW_COLUMNS];
-    size_t n = 0;
-    for (const char *p = list; *p && n < MAX_VIEW_COLUMNS;) {
-        size_t length = strcspn(p, ",");
-        char key[64];
-        snprintf(key, sizeof(key), "%.*s", (int)length, p);
-        const struct column *column = length < sizeof(key) ? column_find(table, key) : NULL;
-        if (!column) {
-            snprintf(error, error_size, "column %s: the table %s has none; --columns help lists them", key,
-                     table->name);
-            return -1;
-        }
-        columns[n++] = column;
-        p += length + (p[length] == ',');
-    }
-    memcpy(state->columns, columns, sizeof(*columns) * n);
-    state->n_columns = n;
+    ssize_t n = columns_parse(table, list, columns, MAX_VIEW_COLUMNS, error, error_size);
+    if (n < 0)
+        return -1;
+    memcpy(state->columns, columns, sizeof(*columns) * (size_t)n);
+    state->n_columns = (size_t)n;
     return 0;
 }
 
@@ -68,15 +57,8 @@ int table_set_sort(struct table_state *state, const struct table *table, const c
 int table_set_filter(struct table_state *state, const char *text, char *error, size_t error_size)
 {
     regex_t regex;
-    if (*text) {
-        int rc = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB | REG_ICASE);
-        if (rc != 0) {
-            int used = snprintf(error, error_size, "filter %s: ", text);
-            if (used > 0 && (size_t)used < error_size)
-                regerror(rc, &regex, error + used, error_size - (size_t)used);
-            return -1;
-        }
-    }
+    if (*text && filter_compile(&regex, text, error, error_size) < 0)
+        return -1;
     if (state->filtered)
         regfree(&state->filter);
     state->filtered = *text != '\0';
@@ -99,46 +81,6 @@ size_t table_columns(const struct table_state *state, const struct table *table,
         if (table->columns[i].prio > 0)
             columns[n++] = &table->columns[i];
     return n;
-}
-
-/* Calls match with each text of the row until one says yes. */
-static bool any_text(const struct frame *frame, const struct frame_row *row, const struct table *table,
-                     bool (*match)(const void *context, const char *text), const void *context)
-{
-    for (size_t i = 0; i < table->n_columns; i++) {
-        const struct column *column = &table->columns[i];
-        if (column->type != TYPE_STR)
-            continue;
-        struct cell cell = frame_cell(frame, row, column);
-        if (cell.kind == CELL_STR && cell.str && match(context, cell.str))
-            return true;
-    }
-    return false;
-}
-
-static bool match_regex(const void *context, const char *text)
-{
-    return regexec(context, text, 0, NULL, 0) == 0;
-}
-
-static bool match_part(const void *context, const char *text)
-{
-    return strcasestr(text, context) != NULL;
-}
-
-bool row_is_idle(const struct frame *frame, const struct frame_row *row, const struct table *table)
-{
-    bool known = false;
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!(table->columns[i].flags & COL_HOT))
-            continue;
-        struct cell cell = frame_cell(frame, row, &table->columns[i]);
-        if (cell.kind == CELL_NEW || cell.kind == CELL_RESET ||
-            (cell_is_number(&cell) && cell_number(&cell) != 0))
-            return false;
-        known = known || cell_is_number(&cell);
-    }
-    return known;
 }
 
 struct sort_key {
@@ -231,9 +173,9 @@ void table_prepare(struct table_state *state, const struct frame *frame, enum ta
     state->n_rows = state->n_idle = 0;
     for (size_t i = 0; i < all->n; i++) {
         const struct frame_row *row = &all->rows[i];
-        if (state->filtered && !any_text(frame, row, table, match_regex, &state->filter))
+        if (state->filtered && !row_matches(frame, row, id, &state->filter))
             continue;
-        if (!state->show_idle && row_is_idle(frame, row, table)) {
+        if (!state->show_idle && row_is_idle(frame, row, id)) {
             state->n_idle++;
             continue;
         }
@@ -259,12 +201,11 @@ void table_move(struct table_state *state, long by)
 bool table_search(struct table_state *state, const struct frame *frame, enum table_id id, const char *needle,
                   bool backwards, bool from_next)
 {
-    const struct table *table = table_get(id);
     for (size_t tried = 0; tried < state->n_rows; tried++) {
         size_t step = tried + from_next;
         size_t at =
             (backwards ? state->cursor + 2 * state->n_rows - step : state->cursor + step) % state->n_rows;
-        if (any_text(frame, state->rows[at], table, match_part, needle)) {
+        if (row_contains(frame, state->rows[at], id, needle)) {
             select_row(state, at);
             return true;
         }

@@ -14,6 +14,7 @@
 
 #include "src/format.h"
 #include "src/frame.h"
+#include "src/select.h"
 #include "src/session.h"
 #include "src/store.h"
 #include "ui/canvas.h"
@@ -111,9 +112,6 @@ struct cell scene_cell(const struct scene *scene, enum table_id table, const str
 void scene_text(char *out, size_t size, const struct scene *scene, const struct cell *cell,
                 const struct column *column);
 enum role scene_role(const struct scene *scene, const struct cell *cell, const struct column *column);
-
-/* Does the row carry nothing: all of its hot columns zero? */
-bool row_is_idle(const struct frame *frame, const struct frame_row *row, const struct table *table);
 
 /* view_*.c */
 void view_overview_draw(struct canvas *canvas, struct area area, const struct scene *scene);
