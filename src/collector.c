@@ -18,9 +18,14 @@ int64_t clock_mono_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t clock_wall_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
 void sample_begin(struct sample *sample)
 {
-    sample->wall_ns = clock_ns(CLOCK_REALTIME);
+    sample->wall_ns = clock_wall_ns();
     sample->t0_ns = clock_mono_ns();
 }
 

@@ -67,8 +67,9 @@ struct collector {
 void sample_begin(struct sample *sample);
 void sample_end(struct sample *sample);
 
-/* CLOCK_MONOTONIC, ns. */
+/* CLOCK_MONOTONIC and CLOCK_REALTIME, ns. */
 int64_t clock_mono_ns(void);
+int64_t clock_wall_ns(void);
 
 /* Every collector of this build; ends with NULL. In collectors/list.c. */
 extern const struct collector *const all_collectors[];

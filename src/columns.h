@@ -33,10 +33,10 @@ enum column_unit {
 enum column_where { IN_INFO, IN_ROW, DERIVED };
 
 enum column_flags {
-    COL_KEY = 1,   /* names the row: comes first in the CSV */
-    COL_HOT = 2,   /* worth a graph and a place in the history */
-    COL_LOSS = 4,  /* counts lost packets */
-    COL_ALONE = 8, /* a fall of this counter says nothing of the row's others */
+    COL_KEY = 1,    /* names the row: comes first in the CSV */
+    COL_HOT = 2,    /* worth a graph and a place in the history */
+    COL_LOSS = 4,   /* counts lost packets */
+    COL_ALONE = 8,  /* a fall of this counter says nothing of the row's others */
     COL_STATE = 16, /* a text that says how the thing is: ok, or what is wrong */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocation that cannot fail: a monitor without memory has nothing to show, so it says so and ends (the terminal
- * is restored by the exit handler). Sizes are checked for overflow.
+ * Allocation that cannot fail: a monitor without memory has nothing to show, so it says so and ends (the
+ * terminal is restored by the exit handler). Sizes are checked for overflow.
  */
 #ifndef VNETTOP_MEMORY_H
 #define VNETTOP_MEMORY_H

@@ -45,13 +45,6 @@ struct session {
     int64_t cpu_at_ns[2];
 };
 
-static int64_t wall_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 static bool in_list(const struct text_list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -175,6 +168,11 @@ void session_close(struct session *session, int64_t patience_ms)
     free(session->marks);
     if (left == 0) /* a hung worker still reads its config */
         free(session);
+}
+
+int64_t session_start_ns(const struct session *session)
+{
+    return session->start_ns;
 }
 
 int64_t session_interval_ms(const struct session *session)
@@ -373,6 +371,26 @@ bool session_frame_now(struct session *session, int wake_fd)
         if (fds[0].revents)
             return false;
     }
-    session_tick(session, clock_mono_ns(), wall_now_ns());
+    session_tick(session, clock_mono_ns(), clock_wall_ns());
+    return true;
+}
+
+void pacer_start(struct pacer *pacer, int64_t interval_ms)
+{
+    *pacer = (struct pacer){.interval_ms = interval_ms, .next_ns = clock_mono_ns()};
+}
+
+bool pacer_wait(struct pacer *pacer, int wake_fd)
+{
+    int64_t interval_ns = pacer->interval_ms * NS_PER_MS, now = clock_mono_ns();
+    pacer->next_ns += interval_ns;
+    if (pacer->next_ns < now) /* ticks that were missed are not made up for */
+        pacer->next_ns += (now - pacer->next_ns) / interval_ns * interval_ns + interval_ns;
+    struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
+    for (int64_t left; (left = pacer->next_ns - clock_mono_ns()) > 0;) {
+        struct timespec wait = {.tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S};
+        if (ppoll(&wake, 1, &wait, NULL) > 0)
+            return false;
+    }
     return true;
 }

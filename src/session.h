@@ -35,6 +35,8 @@ struct session *session_open(const struct options *options, const struct collect
 /* Ends the feeds, waiting at most patience_ms for those that hang. Frames made before stay valid. */
 void session_close(struct session *session, int64_t patience_ms);
 
+/* CLOCK_MONOTONIC where elapsed time starts. */
+int64_t session_start_ns(const struct session *session);
 int64_t session_interval_ms(const struct session *session);
 void session_set_interval(struct session *session, double interval_s);
 
@@ -64,5 +66,13 @@ double session_cost_pct(const struct session *session);
 /* Ask, wait and end the tick in one call, for the commands without a screen. Returns false when wake_fd
  * became readable (a signal). wake_fd -1 = none. */
 bool session_frame_now(struct session *session, int wake_fd);
+
+/* Ticks at a fixed pace, for the commands without a screen: late ones do not shift those after them. */
+struct pacer {
+    int64_t interval_ms, next_ns;
+};
+void pacer_start(struct pacer *pacer, int64_t interval_ms);
+/* Waits for the next tick; false when wake_fd became readable. */
+bool pacer_wait(struct pacer *pacer, int wake_fd);
 
 #endif

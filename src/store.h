@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The history: the samples of every feed, newest last, within a byte budget. Over the budget the older half is
- * thinned to every second sample: as rates are differences over measured time, thinned history keeps exact means over
- * longer intervals. Frames at any moment of it, and series for graphs, are made from it on demand. Main thread only.
+ * The history: the samples of every feed, newest last, within a byte budget. Over the budget the older half
+ * is thinned to every second sample: as rates are differences over measured time, thinned history keeps exact
+ * means over longer intervals. Frames at any moment of it, and series for graphs, are made from it on demand.
+ * Main thread only.
  */
 #ifndef VNETTOP_STORE_H
 #define VNETTOP_STORE_H
@@ -44,11 +45,11 @@ struct point {
 };
 
 /*
- * The column's cell of the row with that key at each of the last moments, at most max, oldest first. Returns how many
- * points were written. Moments where the row did not exist give CELL_NONE.
+ * The column's cell of the row with that key at each of the last moments, at most max, oldest first. Returns
+ * how many points were written. Moments where the row did not exist give CELL_NONE.
  */
-size_t store_series(const struct store *store, enum table_id table, const char *key, const struct column *column,
-                    size_t last_moment, size_t max, struct point *points);
+size_t store_series(const struct store *store, enum table_id table, const char *key,
+                    const struct column *column, size_t last_moment, size_t max, struct point *points);
 
 size_t store_bytes(const struct store *store);
 

@@ -31,7 +31,7 @@ struct table_state {
     char filter_text[256];
     bool filtered;
     regex_t filter;
-    char search[128];
+    char search[256];
     char selected[256];               /* key of the selected row, "" = none yet */
     size_t cursor, top;               /* its number, and that of the first row shown */
     unsigned grown[MAX_VIEW_COLUMNS]; /* width that each table column has had: never shrinks by itself */

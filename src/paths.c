@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders of vnettop's own files (see paths.h). */
+#include "src/paths.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/config.h"
+
+/* themes/ beside the folder of the program: a build tree that was not installed. */
+static bool tree_folder(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+    size_t used = strlen(path);
+    struct stat st;
+    return used + sizeof("/themes") <= size && memcpy(path + used, "/themes", sizeof("/themes")) &&
+           stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+void theme_folders(struct theme_folders *folders)
+{
+    size_t n = 0;
+    memset(folders, 0, sizeof(*folders));
+    if (config_path(folders->user, sizeof(folders->user), "themes"))
+        folders->list[n++] = folders->user;
+    if (tree_folder(folders->tree, sizeof(folders->tree)))
+        folders->list[n++] = folders->tree;
+    folders->list[n++] = VNETTOP_DATADIR "/themes";
+}

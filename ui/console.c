@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The console's state and its frame of the screen: header, tabs, the view or what lies over it, footer (see
+ * console.h). What keys do is in console_actions.c.
+ */
+#include "ui/console.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/collector.h"
+#include "ui/terminal.h"
+
+#define MIN_ROWS 10
+#define MIN_COLS 40
+#define TOP_ROWS 3 /* header, tabs, blank */
+
+static int apply_option(struct console *console, const char *text,
+                        int (*set)(struct table_state *, const struct table *, const char *, char *, size_t),
+                        char *error, size_t error_size)
+{
+    if (!text)
+        return 0;
+    const struct view *view = &views[console->view];
+    return set(&console->states[console->view], table_get(view->table), text, error, error_size);
+}
+
+static int apply_options(struct console *console, char *error, size_t error_size)
+{
+    const struct options *options = console->options;
+    if (options->view) {
+        const struct view *view = view_find(options->view);
+        if (!view) {
+            snprintf(error, error_size, "--view %s: no such view; --view help lists them", options->view);
+            return -1;
+        }
+        console->view = (size_t)(view - views);
+    }
+    if (options->filter &&
+        table_set_filter(&console->states[console->view], options->filter, error, error_size) < 0)
+        return -1;
+    if (apply_option(console, options->columns, table_set_columns, error, error_size) < 0 ||
+        apply_option(console, options->sort, table_set_sort, error, error_size) < 0)
+        return -1;
+    if (options->theme)
+        return theme_load(&console->theme, options->theme, console->theme_folders, error, error_size);
+    return 0;
+}
+
+int console_init(struct console *console, const struct options *options, struct session *session,
+                 struct takeaway *takeaway, const char *const *theme_folders, char *error, size_t error_size)
+{
+    *console = (struct console){
+        .options = options,
+        .session = session,
+        .takeaway = takeaway,
+        .theme_folders = theme_folders,
+        .prompt.action = ACTIONS_N,
+        .chooser.action = ACTIONS_N,
+    };
+    for (size_t i = 0; i < n_views; i++)
+        table_state_init(&console->states[i], &views[i]);
+    theme_default(&console->theme);
+    if (console_load_settings(console, error, error_size) < 0 ||
+        apply_options(console, error, error_size) < 0) {
+        console_free(console);
+        return -1;
+    }
+    return 0;
+}
+
+void console_free(struct console *console)
+{
+    for (size_t i = 0; i < n_views; i++)
+        table_state_free(&console->states[i]);
+    frame_free(console->frame);
+    frame_free(console->baseline);
+    console->frame = console->baseline = NULL;
+}
+
+static void say(struct console *console, bool is_error, const char *format, va_list args)
+{
+    vsnprintf(console->message, sizeof(console->message), format, args);
+    console->message_is_error = is_error;
+}
+
+void console_say(struct console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(console, false, format, args);
+    va_end(args);
+}
+
+void console_complain(struct console *console, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(console, true, format, args);
+    va_end(args);
+}
+
+size_t console_moment(const struct console *console)
+{
+    const struct store *store = session_store(console->session);
+    size_t n = store_moments(store);
+    while (n > 1 && console->frame && store_moment_ns(store, n - 1) > console->frame->now_ns)
+        n--;
+    return n ? n - 1 : 0;
+}
+
+static void write_recording(struct console *console, const struct frame *frame)
+{
+    char error[256];
+    if (!takeaway_recording(console->takeaway) ||
+        takeaway_write(console->takeaway, frame, error, sizeof(error)) == 0)
+        return;
+    char ignored[256];
+    takeaway_stop(console->takeaway, ignored, sizeof(ignored));
+    console_complain(console, "recording stopped: %s", error);
+}
+
+void console_frame(struct console *console)
+{
+    const struct store *store = session_store(console->session);
+    struct frame *frame = store_frame(store, store_moments(store) - 1);
+    write_recording(console, frame);
+    if (console->paused && console->frame) {
+        frame_free(frame);
+        return;
+    }
+    frame_free(console->frame);
+    console->frame = frame;
+}
+
+void console_key(struct console *console, const char *name)
+{
+    console->message[0] = '\0';
+    if (console->prompt.action != ACTIONS_N) {
+        console_prompt_key(console, name);
+        return;
+    }
+    if (console->chooser.action != ACTIONS_N) {
+        console_chooser_key(console, name);
+        return;
+    }
+    if (name[0] >= '1' && name[0] <= '9' && name[1] == '\0' && (size_t)(name[0] - '1') < n_views) {
+        console->view = (size_t)(name[0] - '1');
+        console->screen = SCREEN_VIEW;
+        return;
+    }
+    console_act(console, action_find(name));
+}
+
+/* A source's word in the header: parts of a source that work are not named beside it. */
+static int draw_source(struct canvas *canvas, int col, int limit, const struct frame_row *row)
+{
+    const struct sources_info *info = (const struct sources_info *)row->part.cur->info;
+    const struct sources_row *source = (const struct sources_row *)row->part.cur;
+    bool ok = strcmp(source->state, "ok") == 0, none = strcmp(source->state, "none") == 0;
+    bool starting = strcmp(source->state, "starting") == 0;
+    if (strcmp(info->name, "vnettop") == 0 || (ok && strchr(info->name, '-')))
+        return col;
+    char text[160];
+    snprintf(text, sizeof(text), "%s%s", info->name, ok ? "" : none ? "-" : starting ? "" : "!");
+    if (col + canvas_width(canvas, text) >= limit)
+        return col;
+    enum role role = ok ? ROLE_GOOD : none || starting ? ROLE_DIM : ROLE_BAD;
+    return canvas_text(canvas, 0, col, limit - col, role, text) + 1;
+}
+
+static int right_end(struct canvas *canvas, int limit, enum role role, const char *text)
+{
+    int col = limit - canvas_width(canvas, text);
+    if (col > 0)
+        canvas_text(canvas, 0, col, limit - col, role, text);
+    return col - 2;
+}
+
+static void describe_time(const struct console *console, char *text, size_t size)
+{
+    const struct frame *frame = console->frame;
+    char clock[FORMAT_SIZE], interval[FORMAT_SIZE];
+    format_clock(clock, sizeof(clock), frame->wall_ns);
+    snprintf(interval, sizeof(interval), "%.1fs", (double)session_interval_ms(console->session) / 1000);
+    const struct store *store = session_store(console->session);
+    if (!console->paused) {
+        snprintf(text, size, "%s  live %s", clock, interval);
+        return;
+    }
+    char age[FORMAT_SIZE];
+    int64_t last = store_moment_ns(store, store_moments(store) - 1);
+    format_duration(age, sizeof(age), (double)(last - frame->now_ns) / 1e9);
+    snprintf(text, size, "%s  paused, %s ago", clock, age);
+}
+
+static void draw_header(struct console *console, struct canvas *canvas)
+{
+    char text[256];
+    int col = canvas_text(canvas, 0, 1, canvas->cols, ROLE_TITLE, "vnettop") + 2, limit = canvas->cols - 1;
+    if (!console->frame) {
+        canvas_text(canvas, 0, col, limit - col, ROLE_DIM, "waiting for the first sample");
+        return;
+    }
+    if (takeaway_recording(console->takeaway)) {
+        char elapsed[FORMAT_SIZE];
+        format_elapsed(elapsed, sizeof(elapsed), clock_mono_ns() - console->recording_since_ns);
+        snprintf(text, sizeof(text), "rec %s", elapsed);
+        limit = right_end(canvas, limit, ROLE_BAD, text);
+    }
+    if (console->baseline) {
+        char clock[FORMAT_SIZE];
+        format_clock(clock, sizeof(clock), console->baseline->wall_ns);
+        snprintf(text, sizeof(text), "against %s", clock);
+        limit = right_end(canvas, limit, ROLE_MARK, text);
+    }
+    describe_time(console, text, sizeof(text));
+    col = canvas_text(canvas, 0, col, limit - col, console->paused ? ROLE_MARK : ROLE_TEXT, text) + 2;
+    const struct text_list *netns = &console->options->netns;
+    for (size_t i = 0; i < netns->n && col < limit; i++)
+        col = canvas_textf(canvas, 0, col, limit - col, ROLE_TITLE, "netns %s", netns->texts[i]) + 2;
+    const struct frame_table *sources = &console->frame->table[TABLE_SOURCES];
+    for (size_t i = 0; i < sources->n; i++)
+        col = draw_source(canvas, col, limit, &sources->rows[i]);
+}
+
+static bool is_narrow(const struct canvas *canvas)
+{
+    return canvas->cols < 100;
+}
+
+/* Tabs stand one after the other; where a click falls is found by the same walk. */
+static int tab_text(const struct canvas *canvas, size_t i, char *text, size_t size)
+{
+    return snprintf(text, size, "%zu %s", i + 1, is_narrow(canvas) ? views[i].brief : views[i].title);
+}
+
+static void draw_tabs(const struct console *console, struct canvas *canvas)
+{
+    int col = 1;
+    for (size_t i = 0; i < n_views; i++) {
+        char text[64];
+        tab_text(canvas, i, text, sizeof(text));
+        bool active = i == console->view;
+        col = canvas_text(canvas, 1, col, canvas->cols - col, active ? ROLE_TAB_ACTIVE : ROLE_TAB, text) + 2;
+    }
+    char cost[64];
+    snprintf(cost, sizeof(cost), "cost %.1f%% cpu", session_cost_pct(console->session));
+    int at = canvas->cols - 1 - (int)strlen(cost);
+    if (at > col)
+        canvas_text(canvas, 1, at, canvas->cols - at, ROLE_DIM, cost);
+}
+
+static void draw_footer(const struct console *console, struct canvas *canvas)
+{
+    int row = canvas->rows - 1, col = 1;
+    if (console->prompt.action != ACTIONS_N) {
+        col = canvas_textf(canvas, row, 1, canvas->cols - 2, ROLE_PROMPT, "%s: ", console->prompt.label);
+        col = canvas_text(canvas, row, col, canvas->cols - col - 1, ROLE_TEXT, console->prompt.text);
+        canvas_cursor(canvas, row, col);
+        return;
+    }
+    if (console->message[0]) {
+        canvas_text(canvas, row, 1, canvas->cols - 1, console->message_is_error ? ROLE_BAD : ROLE_MESSAGE,
+                    console->message);
+        return;
+    }
+    for (int i = 0; i < ACTIONS_N; i++) {
+        const struct action *action = action_get((enum action_id)i);
+        if (!*action->footer)
+            continue;
+        char key[32], text[64];
+        snprintf(key, sizeof(key), "%.*s", (int)strcspn(action->keys, " "), action->keys);
+        bool whole = strchr(action->footer, ' ') != NULL; /* the footer names its keys itself */
+        snprintf(text, sizeof(text), whole ? "%s" : "%s %s", whole ? action->footer : key, action->footer);
+        if (col + (int)strlen(text) >= canvas->cols)
+            break;
+        int end = canvas_text(canvas, row, col, canvas->cols - col, ROLE_DIM, text);
+        canvas_paint(canvas, row, col, (int)strcspn(text, " "), ROLE_KEY);
+        col = end + 2;
+    }
+}
+
+static void draw_chooser(struct console *console, struct canvas *canvas, struct area area)
+{
+    struct chooser *chooser = &console->chooser;
+    const struct table *table = table_get(views[console->view].table);
+    const struct table_state *state = &console->states[console->view];
+    bool columns = chooser->action == ACTION_COLUMNS;
+    canvas_text(canvas, area.top, 1, area.cols - 1, ROLE_TITLE,
+                columns ? "Columns: Space shows or hides, Backspace takes the view's own, Enter ends"
+                        : "Sort by: Enter takes it, r turns the order, Esc leaves it");
+    size_t shown = (size_t)(area.rows > 2 ? area.rows - 2 : 1);
+    if (chooser->cursor < chooser->top)
+        chooser->top = chooser->cursor;
+    if (chooser->cursor >= chooser->top + shown)
+        chooser->top = chooser->cursor - shown + 1;
+    for (size_t i = chooser->top; i < table->n_columns && i < chooser->top + shown; i++) {
+        const struct column *column = &table->columns[i];
+        int row = area.top + 1 + (int)(i - chooser->top);
+        const char *box = columns ? chooser->on[i] ? "[x]" : "[ ]" : column == state->sort ? " * " : "   ";
+        canvas_text(canvas, row, 1, 3, ROLE_KEY, box);
+        canvas_text(canvas, row, 5, 22, ROLE_TEXT, column->key);
+        canvas_text(canvas, row, 28, area.cols - 29, ROLE_DIM, column->help);
+        if (i == chooser->cursor)
+            canvas_select(canvas, row, 0, area.cols);
+    }
+}
+
+static struct scene make_scene(struct console *console)
+{
+    struct scene scene = {
+        .frame = console->frame,
+        .baseline = console->baseline,
+        .store = session_store(console->session),
+        .moment = console_moment(console),
+        .interval_ms = session_interval_ms(console->session),
+        .style = console->style,
+        .state = &console->states[console->view],
+    };
+    scene.marks = session_marks(console->session, &scene.n_marks);
+    return scene;
+}
+
+static struct area view_area(const struct canvas *canvas)
+{
+    return (struct area){.top = TOP_ROWS, .rows = canvas->rows - TOP_ROWS - 1, .cols = canvas->cols};
+}
+
+static void draw_detail_title(const struct console *console, struct canvas *canvas, const struct view *view)
+{
+    const struct frame_row *row = frame_find(console->frame, view->table, console->detail_key);
+    int col = 1;
+    const struct table *table = table_get(view->table);
+    for (size_t i = 0; row && i < table->n_columns; i++) {
+        const struct column *column = &table->columns[i];
+        struct cell cell = {.kind = CELL_NONE};
+        if (column->where == IN_INFO && column->prio >= 5)
+            cell = frame_cell(console->frame, row, column);
+        char text[256];
+        if (cell.kind == CELL_NONE)
+            continue;
+        format_cell(text, sizeof(text), &cell, column, &console->style);
+        enum role role = col == 1 ? ROLE_TITLE : ROLE_TEXT;
+        if (cell.kind != CELL_STR)
+            col = canvas_textf(canvas, 2, col, canvas->cols - col, role, "%s ", column->title);
+        col = canvas_text(canvas, 2, col, canvas->cols - col, role, text) + 2;
+    }
+}
+
+static void draw_body(struct console *console, struct canvas *canvas)
+{
+    const struct view *view = &views[console->view];
+    struct area area = view_area(canvas);
+    struct scene scene = make_scene(console);
+    table_prepare(scene.state, console->frame, view->table);
+    if (console->chooser.action != ACTIONS_N) {
+        draw_chooser(console, canvas, area);
+    } else if (console->screen == SCREEN_HELP) {
+        console->scroll_lines = view_help_draw(canvas, area, view, console->scroll);
+    } else if (console->screen == SCREEN_DETAIL) {
+        draw_detail_title(console, canvas, view);
+        console->scroll_lines =
+            view_detail_draw(canvas, area, &scene, view->table, console->detail_key, console->scroll);
+    } else if (view->draw) {
+        view->draw(canvas, area, &scene);
+    } else {
+        table_draw(canvas, area, &scene, view->table);
+    }
+}
+
+void console_draw(struct console *console, struct canvas *canvas)
+{
+    canvas_clear(canvas);
+    if (canvas->rows < MIN_ROWS || canvas->cols < MIN_COLS) {
+        canvas_textf(canvas, 0, 0, canvas->cols, ROLE_MESSAGE, "%dx%d is too small:", canvas->cols,
+                     canvas->rows);
+        canvas_textf(canvas, 1, 0, canvas->cols, ROLE_TEXT, "vnettop needs %dx%d", MIN_COLS, MIN_ROWS);
+        return;
+    }
+    draw_header(console, canvas);
+    draw_tabs(console, canvas);
+    if (console->frame)
+        draw_body(console, canvas);
+    draw_footer(console, canvas);
+}
+
+static bool click_tab(struct console *console, const struct canvas *canvas, int col)
+{
+    int start = 1;
+    for (size_t i = 0; i < n_views; i++) {
+        char text[64];
+        int end = start + tab_text(canvas, i, text, sizeof(text));
+        if (col >= start && col < end) {
+            console->view = i;
+            console->screen = SCREEN_VIEW;
+            return true;
+        }
+        start = end + 2;
+    }
+    return false;
+}
+
+static void click_heading(struct console *console, const struct canvas *canvas, int col)
+{
+    struct scene scene = make_scene(console);
+    const struct view *view = &views[console->view];
+    const struct column *column = table_column_at(canvas, view_area(canvas), &scene, view->table, col);
+    if (!column || view->draw)
+        return;
+    if (scene.state->sort == column) {
+        console_act(console, ACTION_REVERSE);
+        return;
+    }
+    scene.state->sort = column;
+    scene.state->descending = format_is_right(column) && !(column->flags & COL_KEY);
+}
+
+void console_click(struct console *console, const struct canvas *canvas, int row, int col)
+{
+    console->message[0] = '\0';
+    if (row == 1 && click_tab(console, canvas, col))
+        return;
+    if (console->screen != SCREEN_VIEW || console->chooser.action != ACTIONS_N || !console->frame)
+        return;
+    struct table_state *state = &console->states[console->view];
+    if (row == TOP_ROWS) {
+        click_heading(console, canvas, col);
+        return;
+    }
+    size_t at = state->top + (size_t)(row - TOP_ROWS - 1);
+    if (row <= TOP_ROWS || row >= canvas->rows - 1 || at >= state->n_rows)
+        return;
+    if (at == state->cursor)
+        console_act(console, ACTION_ENTER);
+    else
+        table_move(state, (long)at - (long)state->cursor);
+}
+
+void console_wheel(struct console *console, int step)
+{
+    for (int i = 0; i < 3; i++)
+        console_act(console, step < 0 ? ACTION_UP : ACTION_DOWN);
+}
