@@ -52,7 +52,7 @@ static char letter_of(const struct canvas_cell *cell)
 /* A blank in plain text looks like nothing, and is left out at the end of a line. */
 static bool looks_plain(const struct canvas_cell *cell)
 {
-    return !cell->selected && is_blank(cell);
+    return !cell->selected && cell->role == ROLE_TEXT && is_blank(cell);
 }
 
 static void dump_letters(const struct canvas *canvas, int row, bool used[ROLES_N], FILE *file)
