@@ -17,10 +17,11 @@
 // clang-format off
 
 #define PORTS_COLUMNS(I, F, D)                                                                                        \
-  I(STR, netns,        "NETNS",    NONE,    8, 0, "network namespace the port was read in", .flags = COL_KEY)          \
+  I(STR, netns,        "NETNS",    NONE,    8, 0, "network namespace the port was read in: its name, or self for the one vnettop runs in", .flags = COL_KEY) \
   I(U64, ifindex,      "IFINDEX",  NONE,    7, 0, "kernel interface index", .flags = COL_KEY)                          \
   I(STR, name,         "PORT",     NONE,   10, 9, "port name", .flags = COL_KEY)                                       \
-  I(STR, kind,         "KIND",     NONE,    8, 6, "physical, tap, tun, veth, bridge, bond, team, vlan, vxlan, macvlan, macvtap, ipvlan, vf, representor, other") \
+  I(STR, kind,         "KIND",     NONE,    8, 6, "physical, tap, tun, veth, bridge, bond, team, vlan, vxlan, macvlan, macvtap, ipvlan, vf, representor, loopback, other") \
+  I(STR, type,         "TYPE",     NONE,    8, 0, "the kernel's own word for the link's type; a NIC has none")          \
   I(STR, switch,       "SWITCH",   NONE,    8, 6, "bridge, bond, team or OVS bridge the port belongs to")              \
   I(STR, link,         "LINK",     NONE,    8, 0, "lower device, or a veth's other end where it is in this namespace") \
   I(STR, alias,        "ALIAS",    NONE,    8, 0, "interface alias set by the administrator")                          \
@@ -30,8 +31,8 @@
   I(STR, operstate,    "OPER",     NONE,    7, 0, "operational state (RFC 2863)")                                      \
   I(U64, speed_mbps,   "MBIT/S",   MBPS,    6, 2, "link speed; a virtual port has none")                               \
   I(U64, mtu,          "MTU",      BYTES,   5, 0, "largest payload of a frame")                                        \
-  I(U64, rx_queues,    "RXQ",      COUNT,   3, 0, "receive queues")                                                    \
-  I(U64, tx_queues,    "TXQ",      COUNT,   3, 0, "transmit queues")                                                   \
+  I(U64, rx_queues,    "RXQ",      COUNT,   3, 0, "receive queues in use (of kinds that do not say: made)")            \
+  I(U64, tx_queues,    "TXQ",      COUNT,   3, 0, "transmit queues in use (of kinds that do not say: made)")           \
   I(U64, tx_queue_len, "TXQLEN",   COUNT,   6, 0, "transmit queue length; a tap's ring size")                          \
   I(STR, qdisc,        "QDISC",    NONE,    8, 0, "root queueing discipline")                                          \
   I(U64, vfs,          "VFS",      COUNT,   3, 0, "SR-IOV virtual functions enabled")                                  \
@@ -60,15 +61,17 @@
   F(CNT, tx_aborted,   "TX ABORT", PACKETS, 8, 0, "transmissions aborted")                                             \
   F(CNT, tx_carrier,   "TX CARR",  PACKETS, 7, 0, "transmissions lost for want of carrier")                            \
   F(CNT, tx_fifo,      "TX FIFO",  PACKETS, 7, 0, "transmit FIFO errors")                                              \
+  F(CNT, tx_heartbeat, "TX HEART", PACKETS, 8, 0, "heartbeat errors: the transceiver did not answer")                  \
+  F(CNT, tx_window,    "TX WIND",  PACKETS, 7, 0, "late collisions: outside the window")                               \
   F(CNT, carrier_changes, "FLAPS", COUNT,   5, 0, "carrier changes", .flags = COL_ALONE)                               \
-  F(CNT, qdisc_drops,  "QD DROP",  PACKETS, 7, 0, "dropped by the port's queueing disciplines (leaves)", .flags = COL_LOSS) \
-  F(CNT, qdisc_overlimits, "QD OVER", COUNT, 7, 0, "times a queueing discipline was over its limit (leaves)")          \
+  F(CNT, qdisc_drops,  "QD DROP",  PACKETS, 7, 0, "dropped by the port's queueing disciplines (each packet once: leaves, and what their parents alone counted)", .flags = COL_LOSS) \
+  F(CNT, qdisc_overlimits, "QD OVER", COUNT, 7, 0, "times a queueing discipline was over its limit (leaves, and what their parents alone counted)") \
   F(CNT, qdisc_requeues, "QD REQ", COUNT,   6, 0, "packets given back to the queueing discipline")                     \
   F(U64, qdisc_backlog_bytes, "QD BACKLOG", BYTES, 10, 0, "bytes waiting in the queueing disciplines now")             \
   F(U64, qdisc_qlen,   "QD QLEN",  PACKETS, 7, 0, "packets waiting in the queueing disciplines now")                   \
   F(U64, fdb_entries,  "FDB",      COUNT,   4, 0, "addresses in the bridge's forwarding table")                        \
-  F(CNT, ports_rx_packets, "IN",   PACKETS, 7, 0, "what the bridge's ports received in all, and the host sent into it") \
-  F(CNT, ports_tx_packets, "OUT",  PACKETS, 7, 0, "what the bridge's ports sent in all, and the host received from it") \
+  F(CNT, ports_rx_packets, "IN",   PACKETS, 7, 0, "what the bridge's ports received in all, and the host sent into it", .flags = COL_ALONE) \
+  F(CNT, ports_tx_packets, "OUT",  PACKETS, 7, 0, "what the bridge's ports sent in all, and the host received from it", .flags = COL_ALONE) \
   D(rate, rx_packets,  rx_pps,       "RX PPS",  PPS, 7, 9, "packets received per second", .flags = COL_HOT)            \
   D(rate, tx_packets,  tx_pps,       "TX PPS",  PPS, 7, 9, "packets sent per second", .flags = COL_HOT)                \
   D(rate, rx_bytes,    rx_bps,       "RX BIT/S",BPS, 8, 7, "bits received per second", .scale = 8)                     \
