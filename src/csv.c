@@ -13,7 +13,8 @@
 
 #include "src/memory.h"
 
-#define NUMBER_ROOM 40 /* no number is longer */
+#define NUMBER_ROOM 40  /* no number below 2^64 is longer */
+#define HUGE_ROOM   320 /* nor any double in full */
 
 struct csv_table {
     enum table_id id;
@@ -123,10 +124,10 @@ void csv_put_f64(struct csv_out *out, double value)
 {
     if (!isfinite(value))
         return;
-    char *at = make_room(out, NUMBER_ROOM);
+    make_room(out, NUMBER_ROOM);
     double size = fabs(value);
     if (size >= 9007199254740992.0) {
-        out->n += (size_t)snprintf(at, NUMBER_ROOM, "%.17g", value);
+        out->n += (size_t)snprintf(make_room(out, HUGE_ROOM), HUGE_ROOM, "%.0f", value);
         return;
     }
     unsigned decimals = size < 1 ? 9 : 6;

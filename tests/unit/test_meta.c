@@ -91,7 +91,7 @@ static void remove_tree(const char *root)
 static void test_facts(void **state)
 {
     (void)state;
-    char root[] = "/tmp/vnettop-test-XXXXXX";
+    char root[] = "/tmp/vnettop-meta-XXXXXX";
     struct host_facts *facts = host_facts_read(make_tree(root));
     assert_string_equal(facts->name, "kvm1");
     assert_string_equal(facts->isolated, "1-2");
@@ -146,7 +146,7 @@ static const char *text_at(json_t *json, const char *object, const char *name)
 static void test_meta(void **state)
 {
     (void)state;
-    char root[] = "/tmp/vnettop-test-XXXXXX";
+    char root[] = "/tmp/vnettop-meta-XXXXXX";
     struct host_facts *facts = host_facts_read(make_tree(root));
     struct meta *meta = meta_new(facts, 0.1);
     host_facts_free(facts);

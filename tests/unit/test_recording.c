@@ -39,7 +39,7 @@ struct place {
 
 static void place_new(struct place *place)
 {
-    strcpy(place->base, "/tmp/vnettop-test-XXXXXX");
+    strcpy(place->base, "/tmp/vnettop-recording-XXXXXX");
     assert_non_null(mkdtemp(place->base));
     snprintf(place->dir, sizeof(place->dir), "%s/run", place->base);
 }
