@@ -82,15 +82,19 @@ static bool take_id(struct ovs_span *line, const char *word, int *id)
     return true;
 }
 
-/* "pmd thread numa_id 0 core_id 3:" or "main thread:", at the very start of a line. */
+/* "pmd thread numa_id 0 core_id 3:" or "main thread:", at the very start of a line; else `id` stays as it is.
+ */
 static bool parse_head(struct ovs_span line, struct ovs_pmd_id *id)
 {
-    *id = (struct ovs_pmd_id){.numa_id = -1, .core_id = -1};
-    id->main_thread = ovs_take(&line, "main thread");
-    if (!id->main_thread && !ovs_take(&line, "pmd thread"))
+    struct ovs_pmd_id found = {.numa_id = -1, .core_id = -1, .main_thread = ovs_take(&line, "main thread")};
+
+    if (!found.main_thread && !ovs_take(&line, "pmd thread"))
         return false;
-    return take_id(&line, " numa_id ", &id->numa_id) && take_id(&line, " core_id ", &id->core_id) &&
-           ovs_span_is(line, ":");
+    if (!take_id(&line, " numa_id ", &found.numa_id) || !take_id(&line, " core_id ", &found.core_id) ||
+        !ovs_span_is(line, ":"))
+        return false;
+    *id = found;
+    return true;
 }
 
 /* ---- pmd-stats-show and pmd-perf-show ---- */
