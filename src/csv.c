@@ -117,8 +117,8 @@ static void put_seconds(struct csv_out *out, int64_t ns)
 /*
  * Fixed point, 6 decimals, 9 below 1, without the zeros at the end: a rate times its interval then gives the
  * difference to far less than one for any interval that a recording has (0.5e-6 x 3,600 s), which 12
- * significant digits would not (100 Gbit/s for an hour are 4.5e13 bytes). From 2^53 on a double is an integer
- * and has all its digits.
+ * significant digits would not (100 Gbit/s for an hour are 4.5e13 bytes). From 2^53 on a double is an
+ * integer, written in full: a decimal point by printf would be the locale's.
  */
 void csv_put_f64(struct csv_out *out, double value)
 {
