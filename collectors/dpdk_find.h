@@ -35,7 +35,7 @@ struct dpdk_find_entry {
     mode_t mode; /* permission bits */
     dev_t dev;   /* with ino: identity; 0 for HIDDEN */
     ino_t ino;
-    char root[128];                /* "/" or "/proc/PID/root": first argument of telemetry_new */
+    char root[256];                /* "/" or "/proc/PID/root": first argument of telemetry_new */
     char path[DPDK_FIND_PATH_MAX]; /* as seen from root */
 };
 
