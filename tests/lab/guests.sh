@@ -30,7 +30,9 @@ libvirt_up() {
 }
 
 libvirt_keep_capabilities() {
-    [ -d "$CACHE/capabilities" ] || cp -a /var/cache/libvirt/qemu/capabilities "$CACHE/"
+    [ ! -d "$CACHE/capabilities" ] || return 0
+    cp -a /var/cache/libvirt/qemu/capabilities "$CACHE/capabilities.$LAB_ID"
+    mv -T "$CACHE/capabilities.$LAB_ID" "$CACHE/capabilities" || rm -rf "$CACHE/capabilities.$LAB_ID"
 }
 
 libvirt_down() {
@@ -95,7 +97,7 @@ guest_xml_interface() {
         echo "<interface type='bridge'><mac address='${o[mac]}'/><source bridge='${o[bridge]}'/><target dev='${o[tap]}'/>"
     fi
     echo "<model type='virtio'/>"
-    [ "${o[queues]}" = 1 ] || echo "<driver name='vhost' queues='${o[queues]}'/>"
+    [ "${o[queues]}" = 1 ] || echo "<driver queues='${o[queues]}'/>"
     echo "</interface>"
 }
 

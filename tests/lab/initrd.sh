@@ -44,8 +44,8 @@ initrd_build() { # VERSION INIT MODULE...: prints the path of the image
             *) cp "$file" "$root/modules/$number.ko" ;;
             esac
         done <"$LAB/modules"
-        (cd "$root" && find . | cpio --quiet -o -H newc) >"$image.$$"
-        mv "$image.$$" "$image"
+        (cd "$root" && find . | cpio --quiet -o -H newc) >"$image.$LAB_ID"
+        mv "$image.$LAB_ID" "$image"
         rm -rf "$root"
     fi
     echo "$image"

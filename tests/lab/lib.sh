@@ -5,7 +5,7 @@
 # `lab_main "$@"`. It runs inside tests/lab/enter, so nothing needs cleaning for the machine's sake; `defer COMMAND`
 # undoes what the next case must not meet. It must not know any topology: those have files of their own.
 #
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2181
 
 LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_ROOT=$(cd "$LAB_DIR/../.." && pwd)
@@ -16,6 +16,7 @@ TOOLS=$BUILD/tools/lab
 CACHE=$BUILD/lab-cache # what is slow to make and the same each time: initrds, QEMU's capabilities
 PYTHON=${PYTHON:-python3}
 LAB=${LAB:?run this by tests/lab/run, or tests/lab/enter}
+LAB_ID=${LAB##*.} # differs between labs that share a cache, as pids of pid namespaces do not
 LAB_WHY=$LAB/.why
 SKIPPED=77
 
@@ -115,7 +116,9 @@ lab_main() { # [CASE...]
     LAB_CASES=${*:-$(lab_cases "$0")}
     lab_setup
     for name in $LAB_CASES; do
-        lab_try "$LAB_SCRIPT/$name" "t_$name" || failed=1
+        # Not `lab_try || failed=1`: bash would ignore set -e in all of the case, and no command in it could fail.
+        lab_try "$LAB_SCRIPT/$name" "t_$name"
+        [ $? = 0 ] || failed=1
     done
     exit $failed
 }
@@ -235,6 +238,10 @@ with open(path, newline="", encoding="utf-8") as f:
 
 csv_last() { # as csv, the last row alone
     csv "$@" | tail -n 1
+}
+
+thread_ns() { # TID: "RUN WAIT", the kernel's account of time on a CPU and of time runnable without one
+    cut -d ' ' -f 1,2 "/proc/$1/schedstat"
 }
 
 threads_of() { # PID: "TID NAME" of each thread; names may hold spaces

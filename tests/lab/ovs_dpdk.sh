@@ -34,6 +34,19 @@ ovs_dpdk_connected() { # PORT: whether a guest holds it
     [ "$(ovs-vsctl get Interface "$1" status:status 2>/dev/null | tr -d '"')" = connected ]
 }
 
+# Every question on a connection of its own; the answer is one packet of JSON.
+telemetry_ask() { # SOCKET COMMAND
+    "$PYTHON" -I -S -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.settimeout(5)
+s.connect(sys.argv[1])
+s.recv(1 << 16)
+s.send(sys.argv[2].encode())
+print(s.recv(1 << 20).decode())
+' "$@"
+}
+
 testpmd_start() { # NUMBER MODE [OPTIONS...]: guest NUMBER with forward mode MODE on $LAB/vhuNUMBER.sock
     need_command dpdk-testpmd
     # The pipe that never speaks keeps testpmd from reading an end of file as "stop".

@@ -28,9 +28,11 @@ t_in_is_out_and_dropped() {
     assert_eq "$((tx + drop))" "$rx" "delivered + dropped against received"
 }
 
-t_telemetry_sockets() {
-    [ -S /run/dpdk/rte/dpdk_telemetry.v2 ] || fail "no telemetry socket of OVS"
-    [ -S /run/dpdk/guest1/dpdk_telemetry.v2 ] || fail "no telemetry socket of guest1"
+t_telemetry_answers() {
+    assert_eq "$(telemetry_ask /run/dpdk/guest1/dpdk_telemetry.v2 /ethdev/list)" '{"/ethdev/list":[0]}' "guest1"
+    assert_eq "$(telemetry_ask /run/dpdk/rte/dpdk_telemetry.v2 /ethdev/list)" '{"/ethdev/list":[]}' "OVS: vhost-user ports are none"
+    ovs_dpdk_null null0
+    assert_eq "$(telemetry_ask /run/dpdk/rte/dpdk_telemetry.v2 /ethdev/list)" '{"/ethdev/list":[0]}' "OVS with an ethdev"
 }
 
 lab_main "$@"

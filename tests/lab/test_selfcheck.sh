@@ -36,6 +36,55 @@ t_csv() {
     if csv "$LAB/a.csv" nonesuch; then fail "an unknown column was no error"; fi
 }
 
+# A lab in a lab, with cases of every fate.
+t_runner_counts_every_fate() {
+    local status=0
+    mkdir "$LAB/tests"
+    cat >"$LAB/tests/test_fates.sh" <<-END
+	. "$LAB_DIR/lib.sh"
+	t_good() { [ -d "\$LAB" ]; }
+	t_wrong() { assert_eq 1 2 number; }
+	t_false() { false; true; }
+	t_skipped() { skip "no reason at all"; }
+	t_killer() { kill -KILL \$\$ \$BASHPID; }
+	t_unreached() { true; }
+	lab_main "\$@"
+	END
+    export LAB_TESTS=$LAB/tests
+    LAB_TIMES='' "$LAB_DIR/run" >"$LAB/out" || status=$?
+    cat "$LAB/out"
+    assert_eq "$status" 1 "exit status"
+    assert_match "$(cat "$LAB/out")" 'ok fates/good'
+    assert_match "$(cat "$LAB/out")" 'FAIL fates/wrong: number: got .1., wanted .2.'
+    assert_match "$(cat "$LAB/out")" 'FAIL fates/false: line 4 of test_fates.sh: false'
+    assert_match "$(cat "$LAB/out")" 'skip fates/skipped: no reason at all'
+    assert_match "$(cat "$LAB/out")" 'FAIL fates/unreached: not reached'
+    assert_eq "$(tail -n 1 "$LAB/out")" "lab: 1 passed, 4 failed, 1 skipped"
+    assert_eq "$(LAB=0 "$LAB_DIR/run" | tail -n 1)" "lab: 0 passed, 0 failed, 6 skipped"
+}
+
+processes_named() { # NAME: how many there are
+    cat /proc/[0-9]*/comm 2>/dev/null | grep -cx "$1" || true
+}
+
+no_process_named() { # NAME
+    [ "$(processes_named "$1")" = 0 ]
+}
+
+# Killed without a chance to clean up, a lab still leaves no daemon and no folder.
+t_nothing_survives_a_kill() {
+    local lab
+    mkdir "$LAB/inner"
+    cp "$(command -v sleep)" "$LAB/survivor"
+    LAB_SCRATCH=$LAB/inner "$LAB_DIR/enter" bash -c "setsid $LAB/survivor 1000 & exec $LAB/survivor 1001" &
+    lab=$!
+    wait_until 5 at_least 2 processes_named survivor
+    assert_eq "$(find "$LAB/inner" -name 'lab.*' | wc -l)" 1 "scratch folders"
+    kill -KILL $lab
+    wait_until 5 no_process_named survivor
+    wait_until 5 rmdir "$LAB/inner"
+}
+
 t_bridge() {
     net_pair_on_bridge labbr0
     NET_FROM=lab-a net_send a0 10000 -s 100 -d 52:54:98:00:00:02 >"$LAB/sent"
@@ -167,10 +216,6 @@ t_thousand_links() {
     assert_eq "$(link_stat m499p rx_packets)" 100
 }
 
-run_and_wait_ns() { # TID: "run_ns wait_ns" of the kernel's account
-    cut -d ' ' -f 1,2 "/proc/$1/schedstat"
-}
-
 # Two threads on one CPU: half run, half wait each, and the two add up to all of the time.
 t_spin_is_half_stolen() {
     local tid cpu name r0 w0 r1 w1 before after started took_ns
@@ -181,9 +226,9 @@ t_spin_is_half_stolen() {
     assert_eq "$cpu $name" "0 CPU 0/KVM"
     assert_eq "$(cat "/proc/$tid/comm")" "CPU 0/KVM"
     started=$(lab_now_ms)
-    before=$(run_and_wait_ns "$tid")
+    before=$(thread_ns "$tid")
     wait_until 5 at_least $((started + 2000)) lab_now_ms
-    after=$(run_and_wait_ns "$tid")
+    after=$(thread_ns "$tid")
     took_ns=$((($(lab_now_ms) - started) * 1000000))
     read -r r0 w0 r1 w1 <<<"$before $after"
     assert_within $((r1 - r0 + w1 - w0)) "$took_ns" 3 "run + wait"
