@@ -5,9 +5,12 @@
  */
 #include "collectors/host.h"
 #include "collectors/host_topology.h"
+#include "collectors/netlink.h"
 #include "src/collector.h"
 
 const struct collector *const all_collectors[] = {
+    &netlink_collector,
+    &netlink_queues_collector,
     &host_collector,
     &host_topology_collector,
     NULL,
