@@ -9,14 +9,20 @@
 #include "src/derive.h"
 
 #define COLUMN(field_struct, head_struct, key_, title_, unit_, width_, prio_, help_, ...)                    \
-    .key = #key_, .title = title_, .help = help_, .unit = UNIT_##unit_, .width = width_, .prio = prio_,      \
+    .title = title_, .help = help_, .unit = UNIT_##unit_, .width = width_, .prio = prio_,                    \
     .offset = offsetof(field_struct, key_),                                                                  \
     .slot = (offsetof(field_struct, key_) - sizeof(head_struct)) / 8, ##__VA_ARGS__
 
 #define AS_INFO_COLUMN(type_, key_, ...)                                                                     \
-    {.type = TYPE_##type_, .where = IN_INFO, COLUMN(this_info, struct info_head, key_, __VA_ARGS__)},
+    {.key = #key_,                                                                                           \
+     .type = TYPE_##type_,                                                                                   \
+     .where = IN_INFO,                                                                                       \
+     COLUMN(this_info, struct info_head, key_, __VA_ARGS__)},
 #define AS_ROW_COLUMN(type_, key_, ...)                                                                      \
-    {.type = TYPE_##type_, .where = IN_ROW, COLUMN(this_row, struct row_head, key_, __VA_ARGS__)},
+    {.key = #key_,                                                                                           \
+     .type = TYPE_##type_,                                                                                   \
+     .where = IN_ROW,                                                                                        \
+     COLUMN(this_row, struct row_head, key_, __VA_ARGS__)},
 #define AS_DERIVED_COLUMN(fn_, of_, key_, title_, unit_, width_, prio_, help_, ...)                          \
     {.type = TYPE_F64,                                                                                       \
      .where = DERIVED,                                                                                       \

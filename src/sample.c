@@ -128,8 +128,9 @@ struct sample *sample_new(struct inventory *inventory)
 struct sample *sample_ref(const struct sample *sample)
 {
     struct counted_sample *counted = (struct counted_sample *)sample;
-    if (counted)
-        atomic_fetch_add(&counted->refs, 1);
+    if (!counted)
+        return NULL;
+    atomic_fetch_add(&counted->refs, 1);
     return &counted->sample;
 }
 
