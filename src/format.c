@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values to text for people (see format.h); the CSV side is in format_csv.c. */
+/* Values to text for people (see format.h). */
 #include "src/format.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values to text: for the screen (short, scaled, honest about what is missing) and for CSV (full, locale
- * independent). Pure functions of their arguments: no clock, no locale, no colour, no static buffer. Every
- * function ends its text with NUL inside size and returns the length written.
+ * Values to text for people: short, scaled, honest about what is missing. (CSV is csv.h's.) Pure functions of
+ * their arguments: no clock, no locale, no colour, no static buffer. Every function ends its text with NUL
+ * inside size and returns the length written.
  */
 #ifndef VNETTOP_FORMAT_H
 #define VNETTOP_FORMAT_H
@@ -79,19 +79,5 @@ size_t format_title(char *out, size_t size, const struct column *column, const s
 
 /* Numbers stand to the right, texts to the left. */
 bool format_is_right(const struct column *column);
-
-/* --- CSV. Numbers need FORMAT_SIZE bytes. --- */
-
-size_t format_csv_u64(char *out, uint64_t value);
-/* Whole numbers in full, others with 12 significant digits, `.` whatever the locale; NaN and infinity are
- * empty. */
-size_t format_csv_f64(char *out, double value);
-
-/* RFC 4180: quoted only where it must be. Invalid UTF-8 and control bytes but TAB, LF and CR become U+FFFD.
- * Returns the bytes needed, without NUL, like snprintf; when that is not below size, out holds nothing. */
-size_t format_csv_text(char *out, size_t size, const char *text);
-
-/* A cell: empty for no value. Same contract as format_csv_text. */
-size_t format_csv_cell(char *out, size_t size, const struct cell *cell);
 
 #endif

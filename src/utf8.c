@@ -168,7 +168,7 @@ enum utf8_width utf8_width(uint32_t code)
 {
     if (code >= 0x20 && code < 0x7f)
         return UTF8_NARROW;
-    if (code < 0x80 || code > 0x10ffff)
+    if (code < 0xa0 || code > 0x10ffff)
         return UTF8_CONTROL;
 
     size_t low = 0, high = sizeof(ranges) / sizeof(ranges[0]);
