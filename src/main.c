@@ -155,6 +155,8 @@ static int open_signals(enum command_id command, const struct options *options)
 static int run_console(const struct options *options, struct session *session, int signal_fd)
 {
     char error[256];
+    if (options->table)
+        return complain("--table: the console has views; name one with --view, or print a table with -b");
     struct options plain = *options; /* rows and columns on the screen do not narrow what is recorded */
     plain.filter = plain.columns = plain.table = NULL;
     struct takeaway *takeaway = takeaway_new(&plain, error, sizeof(error));

@@ -25,7 +25,7 @@ static const struct option_def defs[] = {
     {"batch",    'b', NULL,   OPT_FLAG,    OPT(batch),      FOR_CONSOLE | FOR_BATCH, false, "plain text frames on standard output, no screen"},
     {"output",   'o', "DIR",  OPT_TEXT,    OPT(out),        FOR_SNAPSHOT | FOR_RECORD | FOR_CONSOLE, false, "folder for the CSV files; - with --table is standard output"},
     {"label",    'l', "KEY=VALUE", OPT_REPEAT, OPT(labels), FOR_SNAPSHOT | FOR_RECORD | FOR_CONSOLE, false, "label of the recording, kept in meta.json; repeatable"},
-    {"table",     0,  "NAME", OPT_TEXT,    OPT(table),      FOR_BATCH | FOR_SNAPSHOT, false, "this table only; `help` lists them"},
+    {"table",     0,  "NAME", OPT_TEXT,    OPT(table),      FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "this table only; `help` lists them"},
     {"filter",    0,  "REGEX",OPT_TEXT,    OPT(filter),     FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "only rows with a text that matches (POSIX extended)"},
     {"sort",      0,  "COLUMN",OPT_TEXT,   OPT(sort),       FOR_CONSOLE | FOR_BATCH, false, "sort by this column; a leading - turns the order"},
     {"columns",   0,  "LIST", OPT_TEXT,    OPT(columns),    FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "columns of --table (or of the first view), by key; `help` lists them"},
