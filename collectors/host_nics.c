@@ -23,12 +23,13 @@
 #define NICS_MAX   65536
 #define QUEUES_MAX 8192 /* folders of one port */
 #define TEXT_SIZE  8192 /* a list or mask of PROCFS_CPU_MAX CPUs */
+#define PASSES     60   /* in so many reads each virtual port is looked at once */
 
 static_assert(PROCFS_IFNAME_SIZE == IFNAMSIZ, "names of ports fit struct ifreq");
 
 /* The port being read. */
 struct port {
-    int dir; /* /sys/class/net/NAME */
+    int dir; /* /sys/class/net/NAME; in keep_port, its parent */
     int proc_fd;
     struct host_nic nic;
     unsigned irqs_of_cpu[PROCFS_CPU_MAX];
@@ -289,12 +290,34 @@ static bool is_virtual(int net, const char *name)
     return strstr(link, "/virtual/") != NULL;
 }
 
-static bool was_known(const struct host_nics *before, const char *name)
+static const struct host_nic *find_name(const struct host_nics *nics, const char *name)
 {
-    for (size_t i = 0; i < before->n; i++)
-        if (strcmp(before->nics[i].name, name) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < nics->n; i++)
+        if (strcmp(nics->nics[i].name, name) == 0)
+            return &nics->nics[i];
+    return NULL;
+}
+
+/* Is it the virtual port's turn? /sys numbers its files in the order they are made: a higher number than any
+ * of the last read is a new port. */
+static bool is_due(const struct host_nics *before, const struct dirent *entry, unsigned pass)
+{
+    return pass == 0 || entry->d_ino > before->newest || entry->d_ino % PASSES == pass % PASSES;
+}
+
+/* Takes over what was known of a virtual port, if it is still the same one. */
+static void keep_port(struct host_nics *out, struct port *port, const struct host_nics *before)
+{
+    const struct host_nic *known = find_name(before, port->nic.name);
+    char path[PROCFS_IFNAME_SIZE + 16];
+    uint64_t ifindex;
+    if (!known)
+        return;
+    snprintf(path, sizeof(path), "%s/ifindex", port->nic.name);
+    if (!read_number(port->dir, path, &ifindex) || ifindex != known->ifindex)
+        return;
+    memcpy(&port->nic, known, sizeof(*known));
+    append(out, port);
 }
 
 static int compare_nics(const void *a, const void *b)
@@ -319,28 +342,37 @@ static void sort(struct host_nics *out)
         qsort(out->cpus, out->n_cpus, sizeof(*out->cpus), compare_cpus);
 }
 
-void host_nics_read(struct host_nics *out, const struct host_nics *before, int proc_fd, int sys_fd,
-                    int socket_fd, bool all)
+static void visit_port(struct host_nics *out, struct port *port, int net, int socket_fd)
 {
-    DIR *net = open_folder(sys_fd, "class/net");
+    port->dir = openat(net, port->nic.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (port->dir < 0)
+        return;
+    read_port(out, port, socket_fd);
+    close(port->dir);
+}
+
+void host_nics_read(struct host_nics *out, const struct host_nics *before, const struct host_nics_from *from)
+{
+    DIR *net = open_folder(from->sys_fd, "class/net");
     struct port *port = xzalloc(sizeof(*port));
     const struct dirent *entry;
     out->n = out->n_cpus = 0;
     out->foreign = false;
+    out->newest = before->newest;
     while (net && out->n < NICS_MAX && (entry = readdir(net))) {
         size_t len = strlen(entry->d_name);
         if (entry->d_name[0] == '.' || len >= PROCFS_IFNAME_SIZE)
             continue;
-        if (!all && is_virtual(dirfd(net), entry->d_name) && !was_known(before, entry->d_name))
-            continue;
         memset(port, 0, sizeof(*port));
         memcpy(port->nic.name, entry->d_name, len);
-        port->proc_fd = proc_fd;
-        port->dir = openat(dirfd(net), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (port->dir < 0)
-            continue;
-        read_port(out, port, socket_fd);
-        close(port->dir);
+        port->proc_fd = from->proc_fd;
+        port->dir = dirfd(net);
+        if (is_due(before, entry, from->pass) || !is_virtual(dirfd(net), entry->d_name))
+            visit_port(out, port, dirfd(net), from->socket_fd);
+        else
+            keep_port(out, port, before);
+        if (entry->d_ino > out->newest)
+            out->newest = entry->d_ino;
     }
     if (net)
         closedir(net);

@@ -32,17 +32,24 @@ struct host_nics {
     size_t n, alloc;
     struct host_nic_cpu *cpus; /* rising by cpu, then ifindex */
     size_t n_cpus, alloc_cpus;
+    ino_t newest; /* highest number of a port's file in /sys */
     bool foreign; /* /sys shows the ports of another network namespace: none of those is in nics */
 };
 
+/* Where and how to read. */
+struct host_nics_from {
+    int proc_fd, sys_fd; /* /proc, or -1, and /sys */
+    int socket_fd; /* of the network namespace that counts: asked whether a port of /sys is one of its; -1
+                      trusts /sys */
+    unsigned pass; /* number of the read: 0 looks at every port */
+};
+
 /*
- * Reads anew into out, whose memory is kept. before is what was read last: virtual ports, a thousand of which
- * may exist and hardly ever have steering set, are only looked at when they had some, or when all is true.
- * socket_fd, any socket of the network namespace that counts, is asked whether a port of /sys is of that
- * namespace; -1 trusts /sys.
+ * Reads anew into out, whose memory is kept; before is what was read last. Virtual ports, of which there may
+ * be a thousand, hardly ever have steering set and cost 0.1 ms each: after the first read they are looked at
+ * when they are new, and in turn.
  */
-void host_nics_read(struct host_nics *out, const struct host_nics *before, int proc_fd, int sys_fd,
-                    int socket_fd, bool all);
+void host_nics_read(struct host_nics *out, const struct host_nics *before, const struct host_nics_from *from);
 bool host_nics_equal(const struct host_nics *a, const struct host_nics *b);
 const struct host_nic *host_nics_find(const struct host_nics *nics, unsigned ifindex);
 void host_nics_free(struct host_nics *nics);

@@ -19,7 +19,6 @@
 #include "src/memory.h"
 
 #define TEMPO_MS      5000
-#define ALL_PORTS     12    /* each so many reads, virtual ports are looked at as well */
 #define TEXT_SIZE     16384 /* a list of PROCFS_CPU_MAX CPUs with no two in a row */
 #define SIBLINGS_SIZE 48
 #define UNKNOWN       (-1)
@@ -198,8 +197,11 @@ static bool read_facts(struct topology *topology)
     read_cpus(topology->sys_fd, now, &topology->before);
     read_host_name(topology->proc_fd, now->host_name, sizeof(now->host_name));
     now->netns = read_netns(topology->proc_fd);
-    host_nics_read(&now->nics, &topology->before.nics, topology->proc_fd, topology->sys_fd,
-                   topology->socket_fd, topology->reads++ % ALL_PORTS == 0);
+    const struct host_nics_from from = {.proc_fd = topology->proc_fd,
+                                        .sys_fd = topology->sys_fd,
+                                        .socket_fd = topology->socket_fd,
+                                        .pass = topology->reads++};
+    host_nics_read(&now->nics, &topology->before.nics, &from);
     return true;
 }
 
