@@ -52,6 +52,57 @@ $(BUILD)/tools/%: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< -lpthread
 
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(SRCS)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(WARN) -o $@ $< \
+		$(filter-out src/main.c,$(SRCS)) $(LIBS)
+
+$(BUILD)/generate: man/generate.c $(BUILD)/libvnettop.a
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(SAN) $(WARN) -o $@ $< $(BUILD)/libvnettop.a $(LIBS)
+
+units: $(UNITS)
+tools: $(TOOLS)
+fuzzers: $(FUZZERS)
+
+man: $(BUILD)/generate ## write man/vnettop.1 and the shell completion anew from the tables
+	$(BUILD)/generate man man/vnettop.1.in >man/vnettop.1.new && mv man/vnettop.1.new man/vnettop.1
+	$(BUILD)/generate bash >man/vnettop.bash.new && mv man/vnettop.bash.new man/vnettop.bash
+
+run: ## install what is missing (apt), build, and start the console
+	build-aux/need build
+	$(MAKE) -s all
+	$(BUILD)/vnettop $(ARGS)
+
+test: ## install what is missing (apt), build, and run all tests; LAB=0 leaves the real systems alone
+	build-aux/need $(if $(filter 0,$(LAB)),test,lab)
+	LAB=$(LAB) tests/run $(PARTS)
+
+golden: $(UNITS) ## write the golden screens anew; read the diff
+	GOLDEN=write $(BUILD)/tests/test_golden
+
+asan: ## build with address and undefined sanitizers into build-asan
+	$(MAKE) BUILD=build-asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' all
+
+bench: all units tools ## what vnettop costs, as ratios within this run
+	tests/bench/run $(BUILD)
+
+install: all ## install below $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(BUILD)/vnettop $(DESTDIR)$(PREFIX)/bin/vnettop
+	install -D -m 644 man/vnettop.1 $(DESTDIR)$(PREFIX)/share/man/man1/vnettop.1
+	install -D -m 644 man/vnettop.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/vnettop
+	install -d $(DESTDIR)$(PREFIX)/share/vnettop/themes
+	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/vnettop/themes
+
+format: ## format all C files
+	clang-format -i $(wildcard src/*.[ch] collectors/*.[ch] ui/*.[ch] man/*.c tests/*/*.[ch])
+
+clean: ## remove what was built
+	rm -rf build build-asan build-tsan build-clang build-fuzz
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
 -include $(OBJS:.o=.d) $(UNITS:=.d)
 
-.PHONY: all
+LAB ?= 1
+.PHONY: all units tools fuzzers man run test golden asan bench install format clean help
