@@ -7,12 +7,10 @@
 # shellcheck shell=bash
 
 kernel_version() { # FLAVOUR (cloud-amd64, amd64): of the newest such kernel in /boot, or the case is skipped
-    local path
-    path=$(find /boot -maxdepth 1 -name "vmlinuz-[0-9]*-$1" ! \( -name "*-cloud-*" -a ! -name "*-$1" \) | sort -V | tail -n 1)
-    [ "$1" != amd64 ] || path=$(find /boot -maxdepth 1 -name 'vmlinuz-[0-9]*-amd64' ! -name '*-cloud-*' ! -name '*-rt-*' |
-        sort -V | tail -n 1)
-    [ -n "$path" ] || skip "no kernel /boot/vmlinuz-*-$1; install linux-image-$1"
-    echo "${path#/boot/vmlinuz-}"
+    local newest
+    newest=$(find /boot -maxdepth 1 -name 'vmlinuz-*' | sed -n "s,^/boot/vmlinuz-\([0-9.]*-[0-9]*-$1\)\$,\1,p" | sort -V | tail -n 1)
+    [ -n "$newest" ] || skip "no kernel /boot/vmlinuz-*-$1; install linux-image-$1"
+    echo "$newest"
 }
 
 initrd_module_files() { # VERSION MODULE...: their files in loading order, each once

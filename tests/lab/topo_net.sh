@@ -72,7 +72,7 @@ net_end() { # PID: a child of this shell, and wait for its devices to go with it
     kill "$1" 2>/dev/null && wait "$1"
 }
 
-# Whether this kernel makes links of a kind; dummies for what it needs are veth, which every lab kernel has.
+# Whether this kernel makes links of a kind; the case is skipped with the kernel's word for it where not.
 net_need_kind() { # KIND [OPTIONS...]
     local error
     if ! error=$(ip link add lab-probe type "$@" 2>&1); then
