@@ -502,6 +502,12 @@ static void test_ports_ixgbe(void **state)
     assert_text(&r, TABLE_CPUS, "cpu:0", "irqs", "eth0 (2)");
     assert_text(&r, TABLE_CPUS, "cpu:1", "irqs", "eth0, eth1");
     assert_string_equal(r.call.detail, "2 CPUs; isolation not told; interrupts of 2 ports");
+    /* Down, eth1 leaves its line to the USB controller. */
+    char handler[512];
+    join(handler, root, "proc/irq/18/eth1");
+    assert_int_equal(rmdir(handler), 0);
+    assert_int_equal(collect(&r), COLLECT_OK);
+    assert_text(&r, TABLE_CPUS, "cpu:1", "irqs", "eth0");
     end(&r);
     remove_root(root);
 }
