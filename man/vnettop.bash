@@ -1,0 +1,11 @@
+# Made from the program's tables by `make man`: do not edit.
+_vnettop() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    case $before in
+    --view) COMPREPLY=($(compgen -W 'overview ports cpus sources ' -- "$word")); return ;;
+    --table) COMPREPLY=($(compgen -W 'ports cpus host sources marks counters ' -- "$word")); return ;;
+    --output | -o | --config) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    esac
+    COMPREPLY=($(compgen -W 'snapshot record sources --interval --frames --for --batch --output --label --table --filter --sort --columns --view --netns --only --no --theme --ascii --no-mouse --config --help --version ' -- "$word"))
+}
+complete -F _vnettop vnettop
