@@ -77,14 +77,27 @@ static struct look reduce_to_8(struct look look)
     return look;
 }
 
+/* As the eye weighs it, of a colour that is not the default. */
+static int brightness(int colour)
+{
+    int rgb = colour & COLOUR_RGB ? colour & 0xffffff : palette_rgb(colour);
+    return (3 * (rgb >> 16 & 0xff) + 6 * (rgb >> 8 & 0xff) + (rgb & 0xff)) * 4;
+}
+
+/* Dark text on a bright background is reverse; the other way round is how terminals look anyway. */
+static struct look reduce_to_none(struct look look)
+{
+    int foreground = look.foreground == COLOUR_DEFAULT ? 0 : brightness(look.foreground);
+    if (look.background != COLOUR_DEFAULT && brightness(look.background) > foreground)
+        look.attributes |= LOOK_REVERSE;
+    look.foreground = look.background = COLOUR_DEFAULT;
+    return look;
+}
+
 struct look palette_reduce(struct look look, int colours)
 {
-    if (colours < 8) {
-        if (look.background != COLOUR_DEFAULT)
-            look.attributes |= LOOK_REVERSE;
-        look.foreground = look.background = COLOUR_DEFAULT;
-        return look;
-    }
+    if (colours < 8)
+        return reduce_to_none(look);
     if (colours > 256) {
         look.foreground = direct_colour(look.foreground);
         look.background = direct_colour(look.background);

@@ -13,8 +13,8 @@ int palette_rgb(int number);
 
 /*
  * The look for a terminal of so many colours: colours are COLOUR_DEFAULT or below that number; above 256
- * (direct colour) 0..7 stay numbers and others are 0xrrggbb. Without colours a background becomes reverse;
- * with 8, bright ones become bold and grey becomes dim, and text keeps apart from its background.
+ * (direct colour) 0..7 stay numbers and others are 0xrrggbb. Without colours a bright background becomes
+ * reverse; with 8, bright ones become bold and grey becomes dim, and text keeps apart from its background.
  */
 struct look palette_reduce(struct look look, int colours);
 
