@@ -4,24 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
-
-static int64_t clock_ns(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-int64_t clock_mono_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-int64_t clock_wall_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
-}
 
 void sample_begin(struct sample *sample)
 {

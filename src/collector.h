@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/clock.h"
 #include "src/sample.h"
 
 /* What a collect or open found. Everything but COLLECT_OK leaves a reason in the error text. */
@@ -66,10 +67,6 @@ struct collector {
 /* Stamp the two ends of a read: CLOCK_MONOTONIC, and at the first also CLOCK_REALTIME. */
 void sample_begin(struct sample *sample);
 void sample_end(struct sample *sample);
-
-/* CLOCK_MONOTONIC and CLOCK_REALTIME, ns. */
-int64_t clock_mono_ns(void);
-int64_t clock_wall_ns(void);
 
 /* Every collector of this build; ends with NULL. In collectors/list.c. */
 extern const struct collector *const all_collectors[];

@@ -68,13 +68,6 @@ static enum feed_state state_of(enum collect_result result)
     return states[result];
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static void signal_eventfd(int fd)
 {
     uint64_t one = 1;
@@ -98,7 +91,7 @@ static bool wait_for_kick(struct feed *feed)
 static void deliver(struct feed *feed, enum collect_result result, struct sample *sample,
                     const struct collect_call *call, unsigned failures)
 {
-    uint64_t cpu_ns = thread_cpu_ns();
+    uint64_t cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_lock(&feed->lock);
     struct feed_status *status = &feed->status;
     status->state = state_of(result);

@@ -279,13 +279,6 @@ static void add_source_row(struct session *session, struct sample *sample, struc
         row_set(row, detail, inventory_text(texts, status.detail));
 }
 
-static uint64_t process_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* The program as a whole, its workers included: what vnettop itself costs. */
 static void add_own_row(struct session *session, struct sample *sample, struct inventory *texts)
 {
@@ -305,7 +298,7 @@ static void remember_cost(struct session *session, int64_t now_ns)
 {
     session->cpu_ns[0] = session->cpu_ns[1];
     session->cpu_at_ns[0] = session->cpu_at_ns[1];
-    session->cpu_ns[1] = process_cpu_ns();
+    session->cpu_ns[1] = clock_process_cpu_ns();
     session->cpu_at_ns[1] = now_ns;
 }
 
