@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command line of a hypervisor's process says about its guest: identity, size and network cards. The
- * qemu collector calls it with the argv of any process. It must not know /proc, and it cannot know what was
- * hot-plugged since the start: descriptors of taps that no card here claims (procfs_list_netfds) are such
- * cards. */
+ * qemu collector calls it with the argv of any process. It reads nothing itself, and it cannot know what was
+ * hot-plugged since the start: the open descriptors tell that. */
 #ifndef VNETTOP_QEMU_CMDLINE_H
 #define VNETTOP_QEMU_CMDLINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "collectors/procfs.h"
 
 #define VMM_NICS_MAX  256
 #define VMM_FDS_MAX   64  /* descriptors of one card that are kept; queues counts them all */
@@ -52,7 +53,9 @@ struct qemu_nic {
     unsigned queues;            /* pairs, at least 1 */
     int fds[VMM_FDS_MAX];       /* in this process */
     size_t n_fds;
-    unsigned order; /* of the back end on the command line: in this order its workers start */
+    unsigned ifindex; /* macvtap, once its descriptor was looked at: in its own namespace; else 0 */
+    bool only_open;   /* not on the command line: see qemu_cmdline_resolve_taps */
+    unsigned order;   /* of the back end on the command line: in this order its workers start */
 };
 
 struct qemu_cmdline {
@@ -79,6 +82,11 @@ enum vmm_kind qemu_cmdline_recognise(char *const *argv, size_t argc);
  * Malformed options are passed over: the process runs, so its own parser understood what ours did not. */
 int qemu_cmdline_parse(char *const *argv, size_t argc, struct qemu_cmdline *out, char *err, size_t errlen);
 void qemu_cmdline_free(struct qemu_cmdline *cmd);
+
+/* Joins the cards with the descriptors that the process has open: names those that got theirs from libvirt or
+ * a helper, counts their queues, and adds a card (only_open) for each tap that is none of the command line's:
+ * it was plugged in later, or came by an API. Call it once; without rights to look, do not call it. */
+void qemu_cmdline_resolve_taps(struct qemu_cmdline *cmd, const struct procfs_netfd *fds, size_t n);
 
 /* Another card, zero but for queues = 1; NULL when there are VMM_NICS_MAX (truncated is set) or memory is
  * short. For the parsers of other hypervisors. */

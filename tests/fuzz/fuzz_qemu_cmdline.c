@@ -11,11 +11,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use_cmdline(const struct qemu_cmdline *cmd)
+static void use_cmdline(struct qemu_cmdline *cmd)
 {
+    static const struct procfs_netfd FDS[] = {{.fd = 3, .ifname = "t1"},
+                                              {.fd = 30, .ifname = "t2"},
+                                              {.fd = 33, .kind = PROCFS_NETFD_MACVTAP, .number = 6}};
     size_t nic;
     unsigned queue;
 
+    qemu_cmdline_resolve_taps(cmd, FDS, sizeof(FDS) / sizeof(FDS[0]));
     for (size_t i = 0; i < cmd->n_nics; i++) {
         if (cmd->nics[i].queues == 0 || cmd->nics[i].n_fds > VMM_FDS_MAX)
             abort();

@@ -404,8 +404,8 @@ static void what_is_no_domain_is_refused(void **state)
 static void document_types_are_refused(void **state)
 {
     static const char *const TEXTS[] = {
-        "<!DOCTYPE d [<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'><!ENTITY c "
-        "'&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;'>]><domain><name>&c;</name></domain>",
+        ("<!DOCTYPE d [<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'><!ENTITY c "
+         "'&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;'>]><domain><name>&c;</name></domain>"),
         "<!DOCTYPE d [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><domain><name>&a;</name></domain>",
         "<!DOCTYPE d SYSTEM 'http://127.0.0.1:1/d.dtd'><domain><name>a</name></domain>",
         "<!DOCTYPE d [<!ATTLIST domain type CDATA 'kvm'>]><domain><name>a</name></domain>",

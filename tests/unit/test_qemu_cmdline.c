@@ -531,6 +531,90 @@ static void firecracker(void **state)
     qemu_cmdline_free(&cmd);
 }
 
+/* ---- open taps ---- */
+
+static struct procfs_netfd tap(int fd, const char *ifname)
+{
+    struct procfs_netfd t = {.fd = fd, .kind = PROCFS_NETFD_TAP};
+
+    snprintf(t.ifname, sizeof(t.ifname), "%s", ifname);
+    return t;
+}
+
+/* The descriptors as they were open beside the recorded command line, and one that was plugged in. */
+static void taps_of_libvirt_get_their_names(void **state)
+{
+    struct qemu_cmdline cmd = parse_fixture("libvirt-taps");
+    struct procfs_netfd fds[] = {tap(30, "g1-t0"),
+                                 tap(32, "g1-t0"),
+                                 {.fd = 33, .kind = PROCFS_NETFD_MACVTAP, .number = 6},
+                                 tap(34, "g1-t3"),
+                                 {.fd = 35, .kind = PROCFS_NETFD_VHOST_NET},
+                                 tap(41, "vnet9"),
+                                 tap(42, "vnet9")};
+
+    (void)state;
+    qemu_cmdline_resolve_taps(&cmd, fds, 7);
+    assert_int_equal(cmd.n_nics, 5);
+    assert_string_equal(cmd.nics[0].ifname, "g1-t0");
+    assert_int_equal(cmd.nics[0].queues, 2);
+    assert_string_equal(cmd.nics[1].ifname, "");
+    assert_int_equal(cmd.nics[2].ifindex, 6);
+    assert_string_equal(cmd.nics[2].ifname, "");
+    assert_string_equal(cmd.nics[3].ifname, "g1-t3");
+    assert_false(cmd.nics[3].only_open);
+    assert_string_equal(cmd.nics[4].ifname, "vnet9");
+    assert_true(cmd.nics[4].only_open);
+    assert_int_equal(cmd.nics[4].queues, 2);
+    assert_int_equal(cmd.nics[4].fds[1], 42);
+    qemu_cmdline_free(&cmd);
+}
+
+static void taps_that_qemu_named_are_given_by_order(void **state)
+{
+    struct procfs_netfd fds[] = {tap(3, "tap4"), tap(9, "named"), tap(11, "tap2")};
+    struct qemu_cmdline cmd =
+        parse(ARGV(QEMU, "-netdev", "tap,id=a", "-netdev", "tap,id=b,ifname=named", "-netdev", "bridge,id=c",
+                   "-device", "e1000,netdev=c", "-device", "e1000,netdev=b", "-device", "e1000,netdev=a"));
+
+    (void)state;
+    qemu_cmdline_resolve_taps(&cmd, fds, 3);
+    assert_int_equal(cmd.n_nics, 3);
+    assert_string_equal(cmd.nics[0].ifname, "tap2");
+    assert_string_equal(cmd.nics[1].ifname, "named");
+    assert_string_equal(cmd.nics[2].ifname, "tap4");
+    qemu_cmdline_free(&cmd);
+}
+
+static void taps_that_could_be_any_cards_stand_alone(void **state)
+{
+    struct procfs_netfd fds[] = {tap(3, "tap4"), tap(11, "tap2")};
+    struct qemu_cmdline cmd = parse(ARGV(QEMU, "-nic", "tap"));
+
+    (void)state;
+    qemu_cmdline_resolve_taps(&cmd, fds, 2);
+    assert_int_equal(cmd.n_nics, 3);
+    assert_string_equal(cmd.nics[0].ifname, "");
+    assert_string_equal(cmd.nics[1].ifname, "tap4");
+    assert_true(cmd.nics[1].only_open);
+    assert_string_equal(cmd.nics[2].ifname, "tap2");
+    qemu_cmdline_free(&cmd);
+}
+
+static void firecrackers_taps_are_its_cards(void **state)
+{
+    struct procfs_netfd fds[] = {tap(12, "fc-tap0")};
+    struct qemu_cmdline cmd = parse(ARGV("firecracker", "--id", "a"));
+
+    (void)state;
+    assert_int_equal(cmd.n_nics, 0);
+    qemu_cmdline_resolve_taps(&cmd, fds, 1);
+    assert_int_equal(cmd.n_nics, 1);
+    assert_string_equal(cmd.nics[0].ifname, "fc-tap0");
+    assert_int_equal(cmd.nics[0].queues, 1);
+    qemu_cmdline_free(&cmd);
+}
+
 /* ---- pieces ---- */
 
 static void sizes(void **state)
@@ -614,6 +698,10 @@ int main(void)
         cmocka_unit_test(error_is_told_for_others),
         cmocka_unit_test(cloud_hypervisor),
         cmocka_unit_test(firecracker),
+        cmocka_unit_test(taps_of_libvirt_get_their_names),
+        cmocka_unit_test(taps_that_qemu_named_are_given_by_order),
+        cmocka_unit_test(taps_that_could_be_any_cards_stand_alone),
+        cmocka_unit_test(firecrackers_taps_are_its_cards),
         cmocka_unit_test(sizes),
         cmocka_unit_test(commas_are_escaped_by_commas),
         cmocka_unit_test(addresses_have_one_spelling),
