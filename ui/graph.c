@@ -10,7 +10,7 @@
 #include "src/memory.h"
 
 #define MARK_ROWS_MAX 8
-#define LABEL_CELLS   10 /* least distance between two labels of the time axis */
+#define LABEL_CELLS   14 /* least distance between two labels of the time axis */
 #define NS_PER_S      INT64_C(1000000000)
 #define BASE_EIGHTHS  1 /* zero */
 #define LEAST_EIGHTHS 2 /* anything above zero */
@@ -194,7 +194,8 @@ void graph_time_labels(struct canvas *canvas, int row, const struct graph_axis *
     for (int64_t age_s = step_s; age_s * NS_PER_S <= span_ns; age_s += step_s) {
         char text[24];
         age_label(text, sizeof(text), age_s, step_s);
-        int at = cell_of(axis, axis->end_ns - age_s * NS_PER_S);
+        double share = 1 - (double)(age_s * NS_PER_S) / (double)span_ns;
+        int at = (int)lround(share * axis->width); /* the cell that begins there */
         if (at + canvas_width(canvas, text) >= free_to)
             continue;
         canvas_text(canvas, row, axis->plot_col + at, free_to - at, ROLE_DIM, text);
