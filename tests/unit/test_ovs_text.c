@@ -56,7 +56,7 @@ static bool has(const struct ovs_pmd *pmd, enum ovs_pmd_counter which)
     return ovs_pmd_get(pmd, which, &value);
 }
 
-/* --- numbers and lines --- */
+/* ---- numbers and lines ---- */
 
 static void test_numbers_are_strict(void **state)
 {
@@ -107,7 +107,7 @@ static void test_decimals_are_strict(void **state)
     }
 }
 
-/* --- pmd-stats-show, pmd-perf-show --- */
+/* ---- pmd-stats-show, pmd-perf-show ---- */
 
 /* What every release must agree on after the known packets of situation 02. */
 static void check_known_packets(const struct ovs_pmd *pmd, uint64_t packets, uint64_t upcalls)
@@ -361,7 +361,7 @@ static void test_numbers_that_do_not_fit_are_absent(void **state)
     ovs_pmd_free(&list);
 }
 
-/* --- pmd-rxq-show, pmd-sleep-show --- */
+/* ---- pmd-rxq-show, pmd-sleep-show ---- */
 
 static const struct ovs_rxq *find_rxq(const struct ovs_rxq_table *table, const char *port, uint32_t queue)
 {
@@ -512,7 +512,7 @@ static void test_sleep_of_releases(void **state)
     ovs_sleep_free(&list);
 }
 
-/* --- dpctl/show -s --- */
+/* ---- dpctl/show -s ---- */
 
 static const struct ovs_dp_port *find_port(const struct ovs_dpctl *show, const char *name)
 {
@@ -664,7 +664,22 @@ static void test_port_without_statistics(void **state)
     ovs_dpctl_free(&show);
 }
 
-/* --- the small commands --- */
+/* The last bracket that opens a type is the daemon's; one in the name is not. */
+static void test_bracket_in_a_name(void **state)
+{
+    struct ovs_dpctl show = {0};
+
+    (void)state;
+    ovs_dpctl_parse(&show,
+                    ovs_span_of("netdev@x:\n  port 1: a (tap: b (dummy-pmd: n_rxq=1)\n  port 2: c (d) e\n"));
+    assert_int_equal(show.n_ports, 2);
+    assert_true(ovs_span_is(show.ports[0].name, "a (tap: b"));
+    assert_true(ovs_span_is(show.ports[0].type, "dummy-pmd"));
+    assert_true(ovs_span_is(show.ports[1].name, "c (d) e"));
+    ovs_dpctl_free(&show);
+}
+
+/* ---- the small commands ---- */
 
 static void test_coverage(void **state)
 {
@@ -716,7 +731,7 @@ static void test_upcalls_and_memory(void **state)
     }
 }
 
-/* --- hostile text --- */
+/* ---- hostile text ---- */
 
 /* Every parser on one text. */
 static void parse_all(struct ovs_span text)
@@ -842,6 +857,7 @@ int main(void)
         cmocka_unit_test(test_awkward_names_of_ports),
         cmocka_unit_test(test_two_datapaths),
         cmocka_unit_test(test_port_without_statistics),
+        cmocka_unit_test(test_bracket_in_a_name),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_upcalls_and_memory),
         cmocka_unit_test(test_truncated_at_every_byte),

@@ -80,7 +80,7 @@ static void check_flood(const struct ovsdb_mirror *mirror)
     check_stat(mirror, "vx0", "tx_packets", 570);
 }
 
-/* --- recordings --- */
+/* ---- recordings ---- */
 
 static void test_monitor_of_all_releases(void **state)
 {
@@ -251,7 +251,7 @@ static void test_awkward_names(void **state)
     ovsdb_mirror_clear(&mirror);
 }
 
-/* --- differences by hand --- */
+/* ---- differences by hand ---- */
 
 #define UUID_BRIDGE "00000000-0000-0000-0000-00000000000b"
 #define UUID_PORT_A "00000000-0000-0000-0000-0000000000a1"
@@ -411,7 +411,7 @@ static void test_hostile_values(void **state)
     ovsdb_mirror_clear(&mirror);
 }
 
-/* --- the client --- */
+/* ---- the client ---- */
 
 /* A schema without the columns of later releases. */
 static const char old_schema[] = "{\"name\":\"Open_vSwitch\",\"tables\":{"

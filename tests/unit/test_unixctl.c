@@ -52,7 +52,7 @@ static enum jsonrpc_status call(struct jsonrpc *rpc, int64_t ms, json_t **result
     return jsonrpc_call(rpc, "m", json_array(), fake_in_ms(ms), result, err, errlen);
 }
 
-/* --- framing --- */
+/* ---- framing ---- */
 
 static void test_scan_finds_message_ends(void **state)
 {
@@ -90,7 +90,7 @@ static void test_scan_bounds_depth(void **state)
     }
 }
 
-/* --- calls --- */
+/* ---- calls ---- */
 
 static void test_replies(void **state)
 {
@@ -398,7 +398,7 @@ static void test_long_path(void **state)
     rmdir(deep);
 }
 
-/* --- unixctl --- */
+/* ---- unixctl ---- */
 
 /* Words of commands that change something or cost the daemon much; none may be in the table. */
 static void test_only_reading_commands(void **state)
@@ -615,7 +615,7 @@ static void test_what_goes_on_the_wire(void **state)
     fake_stop(&fake);
 }
 
-/* --- recorded replies --- */
+/* ---- recorded replies ---- */
 
 static char *read_file(const char *version, const char *name)
 {
