@@ -374,6 +374,8 @@ static void huge_values_do_not_fit(void **state)
     size_t len;
 
     (void)state;
+    if (!text)
+        fail_msg("out of memory");
     len = (size_t)sprintf(text, "<domain><name>n</name><devices><interface type='bridge'><target dev='");
     memset(text + len, 'a', size);
     strcpy(text + len + size, "'/></interface></devices></domain>");
