@@ -70,8 +70,8 @@ struct ovsdb_row {
     char uuid[OVSDB_UUID_LEN + 1];
     enum ovsdb_table table;
     const struct ovsdb_row *parent; /* of an interface its port, of a port its bridge; NULL: none */
-    int64_t stats_changed_ns;       /* interface: when the statistics last changed, 0: not yet */
-    struct ovsdb_value values[];    /* by column, from the first of the table on */
+    int64_t stats_changed_ns;    /* interface: when the statistics last changed; 0: not seen to change yet */
+    struct ovsdb_value values[]; /* by column, from the first of the table on */
 };
 
 struct ovsdb_mirror {
@@ -93,7 +93,11 @@ bool ovsdb_mirror_use_schema(struct ovsdb_mirror *mirror, const json_t *schema);
 /* The "monitor requests" object for the monitored columns; a new reference. */
 json_t *ovsdb_mirror_requests(const struct ovsdb_mirror *mirror);
 
-/* Applies table updates: the result of monitor or monitor_cond, or the updates of a notification. */
+/*
+ * Applies table updates: the result of monitor or monitor_cond, or the updates of a notification. `now_ns` is
+ * 0 for the first reply: its statistics are up to 5 s old, and a rate from that moment on would be too high.
+ * An interface without traffic is not told again; its counters are as of stats_written_ns.
+ */
 void ovsdb_mirror_apply(struct ovsdb_mirror *mirror, const json_t *updates, int64_t now_ns);
 
 const struct ovsdb_value *ovsdb_value(const struct ovsdb_row *row, enum ovsdb_column column);

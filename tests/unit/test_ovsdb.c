@@ -449,7 +449,7 @@ static void test_client_monitors(void **state)
     assert_non_null(db);
     const struct ovsdb_mirror *mirror = ovsdb_mirror_of(db);
     check_stat(mirror, "a", "k1", 1);
-    assert_true(iface(mirror, "a")->stats_changed_ns > 0);
+    assert_int_equal(iface(mirror, "a")->stats_changed_ns, 0); /* of unknown age */
     assert_false(mirror->monitored[OVSDB_IF_POLICING_KPKTS_RATE]);
     assert_int_equal(ovsdb_run(db, 0, err, sizeof(err)), JSONRPC_OK);
     assert_true(ovsdb_fd(db) >= 0);
@@ -489,6 +489,9 @@ static void test_client_falls_back_and_updates(void **state)
         assert_true(ovsdb_stat(iface(ovsdb_mirror_of(db), "a"), "k1", &value));
     }
     check_stat(ovsdb_mirror_of(db), "a", "k1", 100);
+    int64_t changed_ns = iface(ovsdb_mirror_of(db), "a")->stats_changed_ns;
+    assert_true(changed_ns > 0 && changed_ns <= fake_now_ns());
+    assert_int_equal(ovsdb_mirror_of(db)->stats_written_ns, changed_ns);
     assert_int_equal(ovsdb_run(db, 0, err, sizeof(err)), JSONRPC_OK);
     assert_int_equal(ovsdb_mirror_of(db)->n_rows[OVSDB_INTERFACE],
                      2); /* the other monitor's delete is not ours */
