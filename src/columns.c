@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/derive.h"
+#include "src/derive_join.h"
 
 #define COLUMN(field_struct, head_struct, key_, title_, unit_, width_, prio_, help_, ...)                    \
     .title = title_, .help = help_, .unit = UNIT_##unit_, .width = width_, .prio = prio_,                    \
@@ -37,13 +38,24 @@
      .slot = (offsetof(this_row, of_) - sizeof(struct row_head)) / 8,                                        \
      ##__VA_ARGS__},
 
+#define AS_TEXT_COLUMN(fn_, key_, title_, width_, prio_, help_, ...)                                         \
+    {.type = TYPE_STR,                                                                                       \
+     .where = DERIVED,                                                                                       \
+     .derive = derive_##fn_,                                                                                 \
+     .key = #key_,                                                                                           \
+     .title = title_,                                                                                        \
+     .help = help_,                                                                                          \
+     .width = width_,                                                                                        \
+     .prio = prio_,                                                                                          \
+     ##__VA_ARGS__},
+
 #define AS_TABLE_GETTER(NAME, name_, help_)                                                                  \
     static const struct table *name_##_table(void)                                                           \
     {                                                                                                        \
         typedef struct name_##_info this_info;                                                               \
         typedef struct name_##_row this_row;                                                                 \
         static const struct column columns[] = {                                                             \
-            NAME##_COLUMNS(AS_INFO_COLUMN, AS_ROW_COLUMN, AS_DERIVED_COLUMN)};                               \
+            NAME##_COLUMNS(AS_INFO_COLUMN, AS_ROW_COLUMN, AS_DERIVED_COLUMN, AS_TEXT_COLUMN)};               \
         static const struct table table = {                                                                  \
             .name = #name_,                                                                                  \
             .help = help_,                                                                                   \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/join.h"
 #include "src/memory.h"
 
 static uint64_t field_u64(const struct row_head *row, unsigned offset)
@@ -134,6 +135,7 @@ struct frame *frame_new(const struct pair *pairs, size_t n, int64_t now_ns, int6
     }
     for (int id = 0; id < TABLES_N; id++)
         build_table(frame, id);
+    frame->join = xzalloc(sizeof(struct join *));
     return frame;
 }
 
@@ -160,6 +162,8 @@ void frame_free(struct frame *frame)
         sample_unref(frame->pairs[i].cur);
         sample_unref(frame->pairs[i].prev);
     }
+    join_free(*frame->join);
+    free(frame->join);
     free(frame->pairs);
     free(frame);
 }
@@ -270,9 +274,11 @@ static struct cell stored_cell(const struct frame *frame, const struct frame_row
         bool in_info = column->where == IN_INFO;
         const void *record = in_info ? (const void *)part->cur->info : part->cur;
         const struct slot_bits *have = in_info ? &part->cur->info->have : &part->cur->have;
+        const struct slot_bits *approx = in_info ? &part->cur->info->approx : &part->cur->approx;
         const struct slot_bits *denied = in_info ? &part->cur->info->denied : &part->cur->denied;
         if (slot_test(have, column->slot)) {
             cell = read_field(record, column);
+            cell.approx = slot_test(approx, column->slot);
             cell.stale = part_is_stale(frame, part);
             return cell;
         }

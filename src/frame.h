@@ -46,6 +46,8 @@ struct frame_table {
     size_t index_mask;
 };
 
+struct join;
+
 struct frame {
     int64_t now_ns;   /* CLOCK_MONOTONIC of the frame */
     int64_t wall_ns;  /* CLOCK_REALTIME of the frame */
@@ -53,6 +55,7 @@ struct frame {
     size_t n_pairs;
     struct pair *pairs;
     struct frame_table table[TABLES_N];
+    struct join **join; /* join.h: made when first asked for; NULL where there are no tables to join */
 };
 
 /* Builds a frame of n pairs, holding references to their samples. Rows keep the order of pairs, then of

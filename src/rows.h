@@ -42,6 +42,7 @@ struct info_head {
     uint64_t hash;
     struct slot_bits have;
     struct slot_bits denied; /* exists, but this user may not see it: `?` */
+    struct slot_bits approx; /* partial or inferred: `~` */
 };
 
 /* First member of every row struct. t_ns is CLOCK_MONOTONIC of this row's own read, 0 = the sample's time. */
@@ -50,6 +51,7 @@ struct row_head {
     int64_t t_ns;
     struct slot_bits have;
     struct slot_bits denied;
+    struct slot_bits approx;
 };
 
 #define CTYPE_STR const char *
@@ -62,11 +64,11 @@ struct row_head {
 #define AS_STRUCTS(NAME, name, help)                                                                         \
     struct name##_info {                                                                                     \
         struct info_head head;                                                                               \
-        NAME##_COLUMNS(AS_FIELD, AS_NOTHING, AS_NOTHING)                                                     \
+        NAME##_COLUMNS(AS_FIELD, AS_NOTHING, AS_NOTHING, AS_NOTHING)                                         \
     };                                                                                                       \
     struct name##_row {                                                                                      \
         struct row_head head;                                                                                \
-        NAME##_COLUMNS(AS_NOTHING, AS_FIELD, AS_NOTHING)                                                     \
+        NAME##_COLUMNS(AS_NOTHING, AS_FIELD, AS_NOTHING, AS_NOTHING)                                         \
     };                                                                                                       \
     static_assert(sizeof(struct name##_info) <= sizeof(struct info_head) + 8 * MAX_SLOTS &&                  \
                       sizeof(struct name##_row) <= sizeof(struct row_head) + 8 * MAX_SLOTS,                  \
@@ -89,10 +91,13 @@ enum table_id { ALL_TABLES(AS_TABLE_ID) TABLES_N };
 #define row_set(row, field, value)                                                                           \
     ((row)->field = (value), slot_set(&(row)->head.have, ROW_SLOT(typeof(*(row)), field)))
 /* The field exists but this user may not see it (`?`). */
-#define row_deny(row, field)   slot_set(&(row)->head.denied, ROW_SLOT(typeof(*(row)), field))
-#define info_deny(info, field) slot_set(&(info)->head.denied, INFO_SLOT(typeof(*(info)), field))
-#define row_has(row, field)    slot_test(&(row)->head.have, ROW_SLOT(typeof(*(row)), field))
-#define info_has(info, field)  slot_test(&(info)->head.have, INFO_SLOT(typeof(*(info)), field))
+#define row_deny(row, field)     slot_set(&(row)->head.denied, ROW_SLOT(typeof(*(row)), field))
+#define info_deny(info, field)   slot_set(&(info)->head.denied, INFO_SLOT(typeof(*(info)), field))
+/* The value is partial or inferred (`~`). */
+#define row_approx(row, field)   slot_set(&(row)->head.approx, ROW_SLOT(typeof(*(row)), field))
+#define info_approx(info, field) slot_set(&(info)->head.approx, INFO_SLOT(typeof(*(info)), field))
+#define row_has(row, field)      slot_test(&(row)->head.have, ROW_SLOT(typeof(*(row)), field))
+#define info_has(info, field)    slot_test(&(info)->head.have, INFO_SLOT(typeof(*(info)), field))
 
 /* FNV-1a, 64 bit, of a NUL-terminated text. */
 uint64_t hash_text(const char *text);

@@ -5,7 +5,8 @@
  *
  *   I(type, key, title, unit, width, prio, help, ...)        inventory: changes rarely, read on the slow tempo
  *   F(type, key, title, unit, width, prio, help, ...)        read at every tick
- *   D(fn, of, key, title, unit, width, prio, help, ...)      derived by fn (derive.c), of = the column it is made of
+ *   D(fn, of, key, title, unit, width, prio, help, ...)      derived by fn (derive.c), of = the row column it is made of
+ *   T(fn, key, title, width, prio, help, ...)                a text derived by fn (derive_join.c)
  *
  * type: STR text, U64 number now (gauge, state), F64 fraction, CNT 64-bit counter that only rises.
  * width: least width on the screen. prio: 9 leaves a narrow screen last, 1 first, 0 is shown only when chosen.
@@ -16,13 +17,15 @@
 
 // clang-format off
 
-#define PORTS_COLUMNS(I, F, D)                                                                                        \
+#define PORTS_COLUMNS(I, F, D, T)                                                                                       \
   I(STR, netns,        "NETNS",    NONE,    8, 0, "network namespace the port was read in: its name, or self for the one vnettop runs in", .flags = COL_KEY) \
   I(U64, ifindex,      "IFINDEX",  NONE,    7, 0, "kernel interface index", .flags = COL_KEY)                          \
   I(STR, name,         "PORT",     NONE,   10, 9, "port name", .flags = COL_KEY)                                       \
   I(STR, kind,         "KIND",     NONE,    8, 6, "physical, tap, tun, veth, bridge, bond, team, vlan, vxlan, macvlan, macvtap, ipvlan, vf, representor, loopback, other") \
   I(STR, type,         "TYPE",     NONE,    8, 0, "the kernel's own word for the link's type; a NIC has none")          \
   I(STR, switch,       "SWITCH",   NONE,    8, 6, "bridge, bond, team or OVS bridge the port belongs to")              \
+  T(port_vm,           vm,         "VM",    8, 7, "virtual machine whose NIC this port is")                           \
+  T(port_nic,          nic,        "NIC",   5, 0, "that NIC, by the name its VM's configuration gives it")            \
   I(STR, link,         "LINK",     NONE,    8, 0, "lower device, or a veth's other end where it is in this namespace") \
   I(STR, alias,        "ALIAS",    NONE,    8, 0, "interface alias set by the administrator")                          \
   I(STR, mac,          "MAC",      NONE,   17, 0, "hardware address")                                                  \
@@ -92,7 +95,7 @@
   D(utilisation, rx_bytes, rx_util_pct, "RX UTIL%", PCT, 8, 2, "received of the link's speed", .watch = 80, .bad = 95)  \
   D(utilisation, tx_bytes, tx_util_pct, "TX UTIL%", PCT, 8, 2, "sent of the link's speed", .watch = 80, .bad = 95)
 
-#define CPUS_COLUMNS(I, F, D)                                                                                          \
+#define CPUS_COLUMNS(I, F, D, T)                                                                                         \
   I(U64, cpu,          "CPU",      NONE,    3, 9, "CPU number", .flags = COL_KEY)                                      \
   I(U64, numa,         "NUMA",     NONE,    4, 5, "NUMA node")                                                         \
   I(U64, package,      "PKG",      NONE,    3, 0, "processor package (socket)")                                        \
@@ -102,6 +105,9 @@
   I(STR, nohz_full,    "NOHZ",     NONE,    4, 3, "runs without a periodic tick: yes, no")                             \
   I(STR, online,       "ONLINE",   NONE,    6, 0, "online: yes, no")                                                   \
   I(STR, irqs,         "NIC INTERRUPTS", NONE, 14, 2, "ports whose interrupts this CPU serves; (n): as many of them")  \
+  T(cpu_ran,           ran,        "RAN HERE",   16, 6, "threads that were on this CPU in the interval, with their run %") \
+  T(cpu_pinned,        pinned,     "PINNED HERE", 12, 3, "threads that may run on this CPU and only few others")       \
+  T(cpu_may,           may_run,    "MAY RUN",    12, 0, "all known threads that may run on this CPU")                 \
   F(CNT, user_ticks,   "USER",     TICKS,   6, 0, "user time, guest time taken out", .flags = COL_ALONE)               \
   F(CNT, nice_ticks,   "NICE",     TICKS,   6, 0, "user time at low priority, guest time taken out", .flags = COL_ALONE) \
   F(CNT, system_ticks, "SYSTEM",   TICKS,   6, 0, "kernel time", .flags = COL_ALONE)                                   \
@@ -132,7 +138,85 @@
   D(rate, softnet_dropped,   softnet_drop_pps,"SN DROP/S",PPS,   9, 6, "packets per second dropped here: backlog full", .watch = 1e-9, .bad = 100) \
   D(rate, softnet_squeezed,  squeezed_per_s,  "SQUEEZE/S",PER_S, 9, 4, "times a second the receive loop ran out of budget or time", .watch = 1e-9, .bad = 100)
 
-#define HOST_COLUMNS(I, F, D)                                                                                          \
+#define VMS_COLUMNS(I, F, D, T)                                                                                        \
+  I(STR, vm_key,       "KEY",      NONE,    8, 0, "stable identity: vm:UUID, or vm:pid:PID:START where there is no UUID", .flags = COL_KEY) \
+  I(STR, name,         "VM",       NONE,   10, 9, "name of the virtual machine", .flags = COL_KEY)                     \
+  I(STR, uuid,         "UUID",     NONE,   36, 0, "UUID of the virtual machine")                                       \
+  I(STR, title,        "TITLE",    NONE,    8, 0, "title given to it in libvirt")                                      \
+  I(STR, uri,          "URI",      NONE,   12, 0, "libvirt connection that knows it; none for one started by hand")     \
+  I(STR, accel,        "ACCEL",    NONE,    5, 3, "kvm, or tcg: emulated by software")                                 \
+  I(U64, pid,          "PID",      NONE,    7, 2, "process of the virtual machine")                                    \
+  I(U64, vcpus,        "VCPUS",    COUNT,   5, 7, "vCPUs online")                                                      \
+  I(U64, vcpus_max,    "MAX",      COUNT,   3, 0, "vCPUs it may have")                                                 \
+  I(U64, memory_mib,   "MEM MIB",  COUNT,   7, 4, "memory, MiB")                                                       \
+  I(STR, huge_pages,   "HUGE",     NONE,    4, 3, "memory in huge pages: yes, no")                                     \
+  I(STR, numa_nodes,   "NUMA",     NONE,    4, 0, "host NUMA nodes its memory is bound to")                            \
+  I(U64, cpu_shares,   "SHARES",   COUNT,   6, 0, "cputune shares")                                                    \
+  I(STR, cpu_quota,    "QUOTA",    NONE,    8, 0, "cputune quota and period of each vCPU, microseconds")               \
+  F(STR, state,        "STATE",    NONE,    8, 8, "running, paused, shut off, crashed and so on; process: found in /proc alone") \
+  D(vm_run, state,     run_pct,    "RUN%",     PCT, 6, 8, "CPU its vCPUs used, percent of one CPU, all added")          \
+  D(vm_steal, state,   worst_steal_pct, "WORST STEAL%", PCT, 12, 9, "steal of the vCPU that waits most", .watch = 5, .bad = 20) \
+  T(vm_worst,          worst_vcpu, "WORST",  5, 6, "the vCPU that waits most, and after @ the CPU it ran on")                        \
+  T(vm_pinning,        pinning,    "PINNING", 8, 6, "pinned: each vCPU has few CPUs of its own; floating: none has; partly") \
+  D(vm_emulator, state, emulator_pct, "EMUL%", PCT, 6, 5, "CPU of its emulator and I/O threads, percent of one CPU")    \
+  D(vm_vhost, state,   vhost_pct,  "VHOST%",   PCT, 6, 6, "CPU of its vhost workers, percent of one CPU")               \
+  D(vm_to_pps, state,  to_guest_pps, "TO PPS", PPS, 7, 8, "packets per second to the guest, all NICs")                  \
+  D(vm_to_drop, state, to_guest_drop_pps, "TO DROP/S", PPS, 9, 7, "packets per second lost on the way to the guest", .watch = 1e-9, .bad = 100) \
+  D(vm_from_pps, state, from_guest_pps, "FROM PPS", PPS, 8, 8, "packets per second from the guest, all NICs")           \
+  D(vm_from_drop, state, from_guest_drop_pps, "FROM DROP/S", PPS, 11, 5, "packets per second lost on the way from the guest", .watch = 1e-9, .bad = 100)
+
+#define THREADS_COLUMNS(I, F, D, T)                                                                                    \
+  I(STR, role,         "ROLE",     NONE,    8, 9, "vcpu, emulator, iothread, vhost, worker, other, pmd, handler, revalidator, lcore, vpp", .flags = COL_KEY) \
+  I(STR, vm,           "VM",       NONE,    8, 9, "virtual machine or program the thread belongs to", .flags = COL_KEY) \
+  I(U64, index,        "IDX",      NONE,    3, 9, "number of the vCPU, of the queue's worker, of the core", .flags = COL_KEY) \
+  I(STR, vm_key,       "KEY",      NONE,    8, 0, "vm_key of its virtual machine")                                     \
+  I(STR, name,         "THREAD",   NONE,   12, 5, "the thread's own name")                                             \
+  I(U64, pid,          "PID",      NONE,    7, 0, "process")                                                           \
+  I(U64, tid,          "TID",      NONE,    7, 4, "thread")                                                            \
+  I(STR, allowed_cpus, "ALLOWED",  NONE,    8, 7, "CPUs it may run on now (effective affinity)")                       \
+  I(STR, pinned_cpus,  "PINNED",   NONE,    8, 6, "CPUs that libvirt was told to keep it on (live)")                   \
+  I(STR, pinned_next,  "NEXT",     NONE,    8, 0, "the same from the next start on, where it differs (persistent)")    \
+  F(STR, state,        "S",        NONE,    1, 4, "R running, S sleeping, D waiting for a device, T stopped")          \
+  F(U64, cpu,          "CPU",      NONE,    3, 8, "CPU it last ran on")                                                \
+  F(CNT, run_ns,       "RUN NS",   NS,      8, 0, "time on a CPU")                                                     \
+  F(CNT, delay_ns,     "DELAY NS", NS,      8, 0, "time runnable and waiting for a CPU (the kernel's run delay)")      \
+  F(CNT, timeslices,   "SLICES",   COUNT,   6, 0, "times it was put on a CPU")                                         \
+  F(CNT, voluntary,    "VOL",      COUNT,   6, 0, "switches it asked for: it slept", .flags = COL_ALONE)               \
+  F(CNT, involuntary,  "INVOL",    COUNT,   6, 0, "switches it did not ask for: it was preempted", .flags = COL_ALONE) \
+  D(run_share, run_ns, run_pct,    "RUN%",     PCT, 6, 9, "share of the interval on a CPU", .flags = COL_HOT)           \
+  D(run_share, delay_ns, steal_pct, "STEAL%",  PCT, 6, 9, "share of the interval runnable and waiting for a CPU: what its guest sees as steal", .flags = COL_HOT, .watch = 5, .bad = 20) \
+  D(rate, voluntary,   voluntary_per_s, "SLEEPS/S", PER_S, 8, 3, "voluntary switches per second")                       \
+  D(rate, involuntary, involuntary_per_s, "PREEMPT/S", PER_S, 9, 5, "times a second it was preempted")
+
+#define PATHS_COLUMNS(I, F, D, T)                                                                                      \
+  I(STR, vm,           "VM",       NONE,    8, 9, "virtual machine", .flags = COL_KEY)                                 \
+  I(STR, nic,          "NIC",      NONE,    5, 9, "the guest's NIC, by the name its configuration gives it", .flags = COL_KEY) \
+  I(STR, vm_key,       "KEY",      NONE,    8, 0, "vm_key of its virtual machine")                                     \
+  I(STR, mac,          "MAC",      NONE,   17, 0, "hardware address that the guest sees", .flags = COL_KEY)            \
+  I(STR, port,         "PORT",     NONE,    8, 9, "port of the host that serves the NIC", .flags = COL_KEY)            \
+  I(STR, model,        "MODEL",    NONE,    6, 6, "virtio, e1000, rtl8139 and so on, vfio for a device handed to the guest") \
+  I(STR, backend,      "BACKEND",  NONE,    8, 6, "tap, vhost (tap with vhost-net), vhost-user, macvtap, vfio, user, socket") \
+  I(STR, socket,       "SOCKET",   NONE,   12, 0, "vhost-user socket")                                                 \
+  I(STR, socket_side,  "SIDE",     NONE,    8, 0, "what QEMU does on it: listens, connects")                           \
+  I(STR, bridge,       "BRIDGE",   NONE,    8, 0, "bridge that the configuration names")                               \
+  I(STR, network,      "NETWORK",  NONE,    8, 0, "libvirt network that the configuration names")                      \
+  I(STR, pci,          "PCI",      NONE,   12, 0, "host device handed to the guest")                                   \
+  I(U64, queues,       "QUEUES",   COUNT,   6, 4, "queue pairs")                                                       \
+  I(U64, netns_inode,  "NETNS INO",NONE,    9, 0, "inode of the network namespace that the port is in")                \
+  I(STR, link,         "LINK",     NONE,    4, 0, "link state in the configuration")                                   \
+  F(STR, state,        "STATE",    NONE,    5, 0, "present: the NIC exists now")                                       \
+  T(path_switch,       switch,     "SWITCH", 8, 7, "bridge or OVS bridge the port belongs to")                         \
+  D(path_to_pps, state,    to_guest_pps,      "TO PPS",   PPS, 7, 9, "packets per second to the guest")                 \
+  D(path_to_bps, state,    to_guest_bps,      "TO BIT/S", BPS, 8, 5, "bits per second to the guest")                    \
+  D(path_to_drop, state,   to_guest_drop_pps, "TO DROP/S",PPS, 9, 7, "packets per second lost on the way to the guest", .watch = 1e-9, .bad = 100) \
+  D(path_to_loss, state,   to_guest_loss_pct, "TO LOSS%", PCT, 8, 8, "lost of what was to go to the guest", .watch = 0.01, .bad = 1) \
+  D(path_from_pps, state,  from_guest_pps,    "FROM PPS", PPS, 8, 9, "packets per second from the guest")               \
+  D(path_from_bps, state,  from_guest_bps,    "FROM BIT/S", BPS, 10, 5, "bits per second from the guest")               \
+  D(path_from_drop, state, from_guest_drop_pps, "FROM DROP/S", PPS, 11, 6, "packets per second lost on the way from the guest", .watch = 1e-9, .bad = 100) \
+  D(path_from_loss, state, from_guest_loss_pct, "FROM LOSS%", PCT, 10, 6, "lost of what came from the guest", .watch = 0.01, .bad = 1) \
+  D(path_steal, state,     worst_steal_pct,   "STEAL%",   PCT, 6, 9, "steal of its guest's vCPU that waits most", .watch = 5, .bad = 20)
+
+#define HOST_COLUMNS(I, F, D, T)                                                                                         \
   I(STR, host,         "HOST",     NONE,    8, 9, "host name", .flags = COL_KEY)                                       \
   I(U64, cpus_online,  "CPUS",     COUNT,   4, 5, "CPUs online")                                                       \
   I(STR, isolated_cpus,"ISOLATED", NONE,    8, 5, "CPUs isolated from the scheduler's balancing")                      \
@@ -148,7 +232,7 @@
   D(us_share, psi_io_some_us,     psi_io_pct,     "PSI IO%",  PCT, 8, 4, "share of the interval in which some task waited for a disk", .watch = 10, .bad = 40) \
   D(rate, switches,               switches_per_s, "CTXT/S",  PER_S, 8, 4, "context switches per second")
 
-#define SOURCES_COLUMNS(I, F, D)                                                                                       \
+#define SOURCES_COLUMNS(I, F, D, T)                                                                                      \
   I(STR, name,         "SOURCE",   NONE,   14, 9, "source, and its part where it has several", .flags = COL_KEY)       \
   F(STR, state,        "STATE",    NONE,   13, 9, "ok, starting, none, not permitted, no answer, failed", .flags = COL_STATE)         \
   F(F64, age_s,        "AGE",      S,       6, 7, "age of the newest sample")                                          \
@@ -160,13 +244,13 @@
   D(ns_share, cpu_ns, cost_pct,    "COST%", PCT, 6, 7, "CPU that vnettop spends on this source, percent of one CPU", .watch = 1, .bad = 5) \
   F(STR, detail,       "DETAIL",   NONE,   20, 8, "what is seen, or why not and what to do")
 
-#define MARKS_COLUMNS(I, F, D)                                                                                         \
+#define MARKS_COLUMNS(I, F, D, T)                                                                                        \
   I(U64, mark,         "MARK",     NONE,    4, 9, "number of the mark", .flags = COL_KEY)                              \
   I(STR, at,           "AT",       NONE,   24, 9, "wall-clock time of the mark (RFC 3339, UTC)")                       \
   I(F64, at_elapsed_s, "AT S",     S,       8, 0, "time of the mark since the start (monotonic)")                      \
   I(STR, text,         "TEXT",     NONE,   20, 9, "what was written at the mark")
 
-#define COUNTERS_COLUMNS(I, F, D)                                                                                      \
+#define COUNTERS_COLUMNS(I, F, D, T)                                                                                     \
   I(STR, source,       "SOURCE",   NONE,    8, 7, "source that tells the number", .flags = COL_KEY)                    \
   I(STR, object,       "OBJECT",   NONE,   12, 9, "what the number belongs to", .flags = COL_KEY)                      \
   I(STR, name,         "NAME",     NONE,   24, 9, "the source's own name of the number", .flags = COL_KEY)             \
@@ -175,6 +259,9 @@
 
 /* TABLE(NAME, name, help): order of this list is the order of files in a recording. */
 #define ALL_TABLES(TABLE)                                                                                              \
+  TABLE(VMS,      vms,      "virtual machines: CPU, steal, packets to and from the guest")                               \
+  TABLE(THREADS,  threads,  "threads that matter: vCPUs, emulators, vhost workers, pollers")                             \
+  TABLE(PATHS,    paths,    "one guest NIC with all that serves it")                                                     \
   TABLE(PORTS,    ports,    "places packets pass")                                                                     \
   TABLE(CPUS,     cpus,     "CPUs: who uses them, packet work, topology")                                              \
   TABLE(HOST,     host,     "the host as a whole: pressure, run queue")                                                \

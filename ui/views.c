@@ -7,6 +7,11 @@
 const struct view views[] = {
     {"overview", "Overview", "Over", "Overview: what carries traffic, what loses it, who uses the CPUs",
      TABLE_PORTS, "-rx_pps", true, view_overview_draw},
+    {"vms", "VMs", "VMs", "VMs: vCPU time, steal, pinning, packets to and from each guest", TABLE_VMS, "name",
+     false, NULL},
+    {"threads", "Threads", "Thr",
+     "Threads: vCPUs, emulators, vhost workers; where they ran, may run, and waited", TABLE_THREADS,
+     "-steal_pct", true, NULL},
     {"ports", "Ports", "Ports", "Ports: every place packets pass, with rates, drops by cause and errors",
      TABLE_PORTS, "-rx_pps", true, NULL},
     {"cpus", "CPUs", "CPUs", "CPUs: who uses them, packet work, topology, interrupts", TABLE_CPUS, "cpu",

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Derived columns that need more than their own row: a VM's threads and NICs, a NIC's port, a CPU's threads.
+ * Named in tables.h; pure functions of the frame.
+ */
+#ifndef VNETTOP_DERIVE_JOIN_H
+#define VNETTOP_DERIVE_JOIN_H
+
+#include "src/frame.h"
+
+derive_fn derive_port_vm, derive_port_nic;
+derive_fn derive_cpu_ran, derive_cpu_pinned, derive_cpu_may;
+derive_fn derive_run_share; /* threads: share of the interval, never above 100 */
+derive_fn derive_vm_run, derive_vm_steal, derive_vm_worst, derive_vm_pinning, derive_vm_emulator,
+    derive_vm_vhost;
+derive_fn derive_vm_to_pps, derive_vm_to_drop, derive_vm_from_pps, derive_vm_from_drop;
+derive_fn derive_path_switch;
+derive_fn derive_path_to_pps, derive_path_to_bps, derive_path_to_drop, derive_path_to_loss;
+derive_fn derive_path_from_pps, derive_path_from_bps, derive_path_from_drop, derive_path_from_loss;
+derive_fn derive_path_steal;
+
+#endif
