@@ -15,11 +15,19 @@ static uint64_t field_u64(const struct row_head *row, unsigned offset)
     return value;
 }
 
+static enum cell_kind why_absent(const struct frame_row *row, unsigned slot)
+{
+    for (const struct part *part = &row->part; part; part = part->next)
+        if (slot_test(&part->cur->denied, slot))
+            return CELL_DENIED;
+    return CELL_NONE;
+}
+
 struct delta row_delta(const struct frame_row *row, unsigned offset, unsigned slot)
 {
     const struct part *part = frame_row_part(row, slot);
     if (!part)
-        return (struct delta){.kind = slot_test(&row->part.cur->denied, slot) ? CELL_DENIED : CELL_NONE};
+        return (struct delta){.kind = why_absent(row, slot)};
     struct delta delta = {.part = part, .seconds = part_interval_s(part)};
     if (!part->prev || !slot_test(&part->prev->have, slot) || delta.seconds <= 0) {
         delta.kind = CELL_NEW;
@@ -112,10 +120,14 @@ struct cell derive_drop_rate(const struct frame *frame, const struct frame_row *
  */
 static bool drop_was_counted(const struct frame_row *row, const struct column *column)
 {
-    const struct ports_info *info = (const struct ports_info *)row->part.cur->info;
-    if (!is_rx(column) || !info_has(info, kind))
+    if (!is_rx(column))
         return false;
-    return strcmp(info->kind, "tap") != 0 && strcmp(info->kind, "tun") != 0;
+    for (const struct part *part = &row->part; part; part = part->next) {
+        const struct ports_info *info = (const struct ports_info *)part->cur->info;
+        if (info_has(info, kind))
+            return strcmp(info->kind, "tap") != 0 && strcmp(info->kind, "tun") != 0;
+    }
+    return false;
 }
 
 struct cell derive_loss(const struct frame *frame, const struct frame_row *row, const struct column *column)
@@ -197,7 +209,7 @@ struct cell derive_tick_share(const struct frame *frame, const struct frame_row 
     if (delta.kind != CELL_U64)
         return why_not(delta.kind);
     uint64_t total = all_ticks(row);
-    return total ? number(100.0 * (double)delta.value / (double)total) : why_not(CELL_NEW);
+    return total ? number(100.0 * (double)delta.value / (double)total) : why_not(CELL_NONE);
 }
 
 struct cell derive_busy(const struct frame *frame, const struct frame_row *row, const struct column *column)
@@ -205,7 +217,72 @@ struct cell derive_busy(const struct frame *frame, const struct frame_row *row, 
     struct cell idle = derive_tick_share(frame, row, column);
     if (idle.kind != CELL_F64)
         return idle;
-    double waiting =
-        100.0 * (double)ticks_passed(row, offsetof(struct cpus_row, iowait_ticks)) / (double)all_ticks(row);
-    return number(100.0 - idle.f64 - waiting);
+    uint64_t total = all_ticks(row);
+    uint64_t away =
+        ticks_passed(row, column->offset) + ticks_passed(row, offsetof(struct cpus_row, iowait_ticks));
+    return number(100.0 * (double)(total - away) / (double)total); /* of whole ticks: never -0.0000001 */
+}
+
+/* a / (a + b), or a / b, of one part; why not when either is missing. */
+static struct cell ratio(const struct delta *above, const struct delta *below, double scale)
+{
+    if (above->kind != CELL_U64 || below->kind != CELL_U64)
+        return why_not(above->kind != CELL_U64 ? above->kind : below->kind);
+    if (below->value == 0)
+        return why_not(CELL_NONE);
+    return number(scale * (double)above->value / (double)below->value);
+}
+
+static struct delta all_cycles(const struct frame_row *row)
+{
+    struct delta idle = ROW_DELTA(row, struct pmds_row, idle_cycles),
+                 busy = ROW_DELTA(row, struct pmds_row, busy_cycles);
+    if (idle.kind != CELL_U64)
+        return idle;
+    busy.value += idle.value;
+    return busy;
+}
+
+struct cell derive_cycle_share(const struct frame *frame, const struct frame_row *row,
+                               const struct column *column)
+{
+    (void)frame;
+    struct delta part = row_delta(row, column->offset, column->slot), all = all_cycles(row);
+    return ratio(&part, &all, 100);
+}
+
+struct cell derive_cycles_per_packet(const struct frame *frame, const struct frame_row *row,
+                                     const struct column *column)
+{
+    (void)frame;
+    struct delta cycles = row_delta(row, column->offset, column->slot);
+    struct delta packets = ROW_DELTA(row, struct pmds_row, rx_packets);
+    return ratio(&cycles, &packets, 1);
+}
+
+struct cell derive_all_cycles_per_packet(const struct frame *frame, const struct frame_row *row,
+                                         const struct column *column)
+{
+    (void)frame;
+    (void)column;
+    struct delta cycles = all_cycles(row), packets = ROW_DELTA(row, struct pmds_row, rx_packets);
+    return ratio(&cycles, &packets, 1);
+}
+
+struct cell derive_per_batch(const struct frame *frame, const struct frame_row *row,
+                             const struct column *column)
+{
+    (void)frame;
+    struct delta packets = row_delta(row, column->offset, column->slot);
+    struct delta batches = ROW_DELTA(row, struct pmds_row, tx_batches);
+    return ratio(&packets, &batches, 1);
+}
+
+struct cell derive_pass_share(const struct frame *frame, const struct frame_row *row,
+                              const struct column *column)
+{
+    (void)frame;
+    struct delta hits = row_delta(row, column->offset, column->slot);
+    struct delta passes = ROW_DELTA(row, struct pmds_row, passes);
+    return ratio(&hits, &passes, 100);
 }

@@ -205,6 +205,14 @@ struct cell derive_vm_pinning(const struct frame *frame, const struct frame_row 
     return text_cell(floating == 0 ? "pinned" : pinned == 0 ? "floating" : "partly");
 }
 
+struct cell derive_pmd_thread(const struct frame *frame, const struct frame_row *row,
+                              const struct column *column)
+{
+    const char *key = JOIN_TEXT(row, struct pmds_info, thread_key);
+    const struct frame_row *thread = key ? frame_find(frame, TABLE_THREADS, key) : NULL;
+    return cell_of(frame, TABLE_THREADS, thread, column->key);
+}
+
 struct cell derive_path_switch(const struct frame *frame, const struct frame_row *row,
                                const struct column *column)
 {

@@ -14,6 +14,7 @@ derive_fn derive_run_share; /* threads: share of the interval, never above 100 *
 derive_fn derive_vm_run, derive_vm_steal, derive_vm_worst, derive_vm_pinning, derive_vm_emulator,
     derive_vm_vhost;
 derive_fn derive_vm_to_pps, derive_vm_to_drop, derive_vm_from_pps, derive_vm_from_drop;
+derive_fn derive_pmd_thread; /* pmds: the column of the same key of its thread */
 derive_fn derive_path_switch;
 derive_fn derive_path_to_pps, derive_path_to_bps, derive_path_to_drop, derive_path_to_loss;
 derive_fn derive_path_from_pps, derive_path_from_bps, derive_path_from_drop, derive_path_from_loss;

@@ -40,6 +40,16 @@
   I(STR, qdisc,        "QDISC",    NONE,    8, 0, "root queueing discipline")                                          \
   I(U64, vfs,          "VFS",      COUNT,   3, 0, "SR-IOV virtual functions enabled")                                  \
   I(U64, ports,        "PORTS",    COUNT,   5, 0, "ports of this bridge, bond or team")                                \
+  I(STR, datapath,     "DATAPATH", NONE,    8, 0, "OVS datapath the port is in: netdev@ovs-netdev, system@ovs-system")   \
+  I(STR, socket,       "SOCKET",   NONE,   12, 0, "vhost-user socket")                                                 \
+  I(STR, socket_side,  "SIDE",     NONE,    8, 0, "what the switch does on it: server, client")                        \
+  I(U64, dpdk_port,    "DPDK",     NONE,    4, 0, "DPDK port number in its process")                                   \
+  I(STR, driver,       "DRIVER",   NONE,    8, 0, "driver of the port")                                                \
+  I(U64, numa,         "NUMA",     NONE,    4, 0, "NUMA node of the port's device or memory")                          \
+  I(U64, rx_queues_wanted, "RXQ WANTED", COUNT, 10, 0, "receive queues that the configuration asks for")               \
+  I(U64, vrings,       "VRINGS",   COUNT,   6, 0, "vhost-user rings")                                                  \
+  I(U64, ring_size,    "RING",     COUNT,   4, 0, "slots of the first vhost-user ring")                                \
+  I(STR, features,     "FEATURES", NONE,    8, 0, "vhost-user features worth a word: mergeable buffers, multiqueue, event index") \
   I(STR, irq_cpus,     "IRQ CPUS", NONE,    8, 0, "CPUs that serve the port's interrupts (effective affinity)")        \
   I(STR, rps_cpus,     "RPS CPUS", NONE,    8, 0, "CPUs that receive packet steering may use")                         \
   I(STR, xps_cpus,     "XPS CPUS", NONE,    8, 0, "CPUs mapped by transmit packet steering")                           \
@@ -66,6 +76,15 @@
   F(CNT, tx_fifo,      "TX FIFO",  PACKETS, 7, 0, "transmit FIFO errors")                                              \
   F(CNT, tx_heartbeat, "TX HEART", PACKETS, 8, 0, "heartbeat errors: the transceiver did not answer")                  \
   F(CNT, tx_window,    "TX WIND",  PACKETS, 7, 0, "late collisions: outside the window")                               \
+  F(STR, vhost_state,  "VHOST",    NONE,   12, 0, "is a guest on the vhost-user socket: connected, disconnected")      \
+  F(CNT, tx_failure_drops, "TX FULL", PACKETS, 7, 0, "the guest does not drain: its queue was full", .flags = COL_LOSS) \
+  F(CNT, tx_retries,   "TX RETRY", COUNT,   8, 0, "sends tried again since the guest's queue was full")                \
+  F(CNT, tx_mtu_drops, "TX MTU",   PACKETS, 6, 0, "larger than the port's MTU", .flags = COL_LOSS)                     \
+  F(CNT, tx_qos_drops, "TX QOS",   PACKETS, 6, 0, "over the egress policer's rate", .flags = COL_LOSS)                 \
+  F(CNT, rx_qos_drops, "RX QOS",   PACKETS, 6, 0, "over the ingress policer's rate", .flags = COL_LOSS)                \
+  F(CNT, tx_hwol_drops, "TX HWOL", PACKETS, 7, 0, "asked for an offload that the port cannot do", .flags = COL_LOSS)   \
+  F(CNT, rx_nombuf,    "RX NOMBUF", PACKETS, 9, 0, "receive failed for want of a packet buffer: empty mempool", .flags = COL_LOSS) \
+  F(CNT, upcalls,      "UPCALLS",  COUNT,   7, 0, "packets of this port sent to the slow path")                        \
   F(CNT, carrier_changes, "FLAPS", COUNT,   5, 0, "carrier changes", .flags = COL_ALONE)                               \
   F(CNT, qdisc_drops,  "QD DROP",  PACKETS, 7, 0, "dropped by the port's queueing disciplines (each packet once: leaves, and what their parents alone counted)", .flags = COL_LOSS) \
   F(CNT, qdisc_overlimits, "QD OVER", COUNT, 7, 0, "times a queueing discipline was over its limit (leaves, and what their parents alone counted)") \
@@ -87,6 +106,9 @@
   D(rate, tx_errors,   tx_error_pps, "TX ERR/S",PPS, 8, 2, "packets that failed to send per second", .watch = 1e-9, .bad = 10) \
   D(rate, multicast,   multicast_pps,"MCAST/S", PPS, 7, 0, "multicast packets received per second")                    \
   D(rate, rx_missed,   rx_missed_pps,"RX MISS/S", PPS, 9, 0, "missed by the NIC per second", .watch = 1e-9, .bad = 100)  \
+  D(rate, tx_failure_drops, tx_failure_drop_pps, "TX FULL/S", PPS, 9, 0, "lost per second since the guest does not drain its queue", .watch = 1e-9, .bad = 100) \
+  D(rate, tx_retries,  tx_retries_per_s, "TX RETRY/S", PER_S, 10, 0, "sends tried again per second")                   \
+  D(rate, rx_nombuf,   rx_nombuf_pps, "NOMBUF/S", PPS, 8, 0, "receives that failed per second for want of a packet buffer", .watch = 1e-9, .bad = 100) \
   D(rate, qdisc_drops, qdisc_drop_pps, "QD DROP/S", PPS, 9, 0, "dropped by the queueing disciplines per second", .watch = 1e-9, .bad = 100) \
   D(rate, ports_rx_packets, ports_rx_pps, "IN PPS",  PPS, 7, 0, "packets a second that the bridge's ports received")   \
   D(rate, ports_tx_packets, ports_tx_pps, "OUT PPS", PPS, 7, 0, "packets a second that the bridge's ports sent")       \
@@ -216,6 +238,98 @@
   D(path_from_loss, state, from_guest_loss_pct, "FROM LOSS%", PCT, 10, 6, "lost of what came from the guest", .watch = 0.01, .bad = 1) \
   D(path_steal, state,     worst_steal_pct,   "STEAL%",   PCT, 6, 9, "steal of its guest's vCPU that waits most", .watch = 5, .bad = 20)
 
+#define PMDS_COLUMNS(I, F, D, T)                                                                                       \
+  I(STR, ovs,          "OVS",      NONE,    8, 2, "the ovs-vswitchd: its run folder", .flags = COL_KEY)                \
+  I(STR, datapath,     "DATAPATH", NONE,    8, 0, "datapath", .flags = COL_KEY)                                        \
+  I(STR, thread,       "PMD",      NONE,    4, 9, "pmd, or main: ovs-vswitchd's main thread polls what no PMD does", .flags = COL_KEY) \
+  I(U64, core,         "CORE",     NONE,    4, 9, "core that the PMD polls on", .flags = COL_KEY)                      \
+  I(U64, numa,         "NUMA",     NONE,    4, 6, "NUMA node of the PMD")                                              \
+  I(U64, tid,          "TID",      NONE,    7, 0, "thread")                                                            \
+  I(STR, thread_key,   "KEY",      NONE,    8, 0, "its row in the threads table")                                      \
+  I(STR, isolated,     "ISOL",     NONE,    4, 2, "keeps to the queues pinned on it: yes, no")                         \
+  I(U64, max_sleep_us, "SLEEP US", US,      8, 0, "longest sleep allowed when idle")                                   \
+  F(CNT, rx_packets,   "PKTS",     PACKETS, 7, 0, "packets received")                                                  \
+  F(CNT, passes,       "PASSES",   PACKETS, 7, 0, "passes of packets through the datapath, recirculations counted again") \
+  F(CNT, recirculations, "RECIRC", PACKETS, 7, 0, "packets sent through the datapath again")                           \
+  F(CNT, hwol_hits,    "HWOL",     PACKETS, 7, 0, "hits by partial hardware offload")                                  \
+  F(CNT, mfex_hits,    "MFEX",     PACKETS, 7, 0, "headers parsed by the optimised extractor")                         \
+  F(CNT, simple_hits,  "SIMPLE",   PACKETS, 7, 0, "hits by simple match")                                              \
+  F(CNT, emc_hits,     "EMC",      PACKETS, 7, 0, "exact match cache hits")                                            \
+  F(CNT, smc_hits,     "SMC",      PACKETS, 7, 0, "signature match cache hits")                                        \
+  F(CNT, megaflow_hits, "MEGA",    PACKETS, 7, 0, "megaflow (wildcard) hits")                                          \
+  F(CNT, upcalls,      "UPCALLS",  PACKETS, 7, 0, "packets no flow matched, taken by the slow path with success")      \
+  F(CNT, upcalls_lost, "LOST",     PACKETS, 7, 0, "packets no flow matched, lost", .flags = COL_LOSS)                  \
+  F(CNT, idle_cycles,  "IDLE CYC", COUNT,   8, 0, "cycles of polls that found nothing")                                \
+  F(CNT, busy_cycles,  "BUSY CYC", COUNT,   8, 0, "cycles of polls that moved packets; preemption is in them")         \
+  F(CNT, sleep_us,     "SLEPT US", US,      8, 0, "time slept when idle")                                              \
+  F(CNT, tx_packets,   "TX PKTS",  PACKETS, 7, 0, "packets sent")                                                      \
+  F(CNT, tx_batches,   "BATCHES",  COUNT,   7, 0, "batches they were sent in")                                         \
+  F(F64, subtable_lookups, "LOOKUPS", NONE, 7, 2, "subtables searched for a megaflow hit, mean since the start or clear") \
+  F(F64, overhead_pct, "OVERHEAD%",PCT,     9, 2, "work that belongs to no queue (OVS refreshes it every 5 or 10 s)")  \
+  D(cycle_share, busy_cycles, busy_pct,  "BUSY%", PCT, 6, 9, "cycles of polls that moved packets, of all cycles of the interval", .flags = COL_HOT, .watch = 90, .bad = 99) \
+  D(cycle_share, idle_cycles, idle_pct,  "IDLE%", PCT, 6, 0, "cycles of polls that found nothing, of all cycles of the interval") \
+  D(pmd_thread, rx_packets, run_pct,     "RUN%",  PCT, 6, 8, "share of the interval its thread was on a CPU")          \
+  D(pmd_thread, rx_packets, steal_pct,   "STEAL%",PCT, 6, 8, "share of the interval its thread waited for a CPU: a PMD that is preempted loses packets", .watch = 1, .bad = 5) \
+  D(pmd_thread, rx_packets, involuntary_per_s, "PREEMPT/S", PER_S, 9, 6, "times a second its thread was preempted")     \
+  D(rate, rx_packets,  rx_pps,           "PPS",   PPS, 7, 9, "packets received per second", .flags = COL_HOT)          \
+  D(cycles_per_packet, busy_cycles, cycles_per_packet, "CYC/PKT", COUNT, 7, 7, "busy cycles for each packet of the interval") \
+  D(all_cycles_per_packet, busy_cycles, all_cycles_per_packet, "ALL/PKT", COUNT, 7, 0, "all cycles, idle ones too, for each packet of the interval") \
+  D(per_batch, tx_packets, packets_per_batch, "BATCH", COUNT, 5, 5, "packets sent in one batch, mean of the interval")  \
+  D(pass_share, emc_hits, emc_pct,       "EMC%",  PCT, 5, 6, "of the passes, hit in the exact match cache")            \
+  D(pass_share, smc_hits, smc_pct,       "SMC%",  PCT, 5, 4, "of the passes, hit in the signature match cache")        \
+  D(pass_share, megaflow_hits, megaflow_pct, "MEGA%", PCT, 5, 5, "of the passes, hit by a megaflow")                   \
+  D(pass_share, simple_hits, simple_pct, "SIMPLE%", PCT, 7, 0, "of the passes, hit by simple match")                   \
+  D(pass_share, hwol_hits, hwol_pct,     "HWOL%", PCT, 5, 0, "of the passes, hit by hardware offload")                 \
+  D(rate, upcalls,     upcalls_per_s,    "UPCALL/S", PER_S, 8, 5, "upcalls per second", .watch = 1000, .bad = 10000)  \
+  D(rate, upcalls_lost, upcalls_lost_pps, "LOST/S", PPS, 6, 5, "upcalls lost per second", .watch = 1e-9, .bad = 10)     \
+  D(rate, recirculations, recirc_pps,    "RECIRC/S", PPS, 8, 0, "recirculations per second")                           \
+  D(us_share, sleep_us, sleep_pct,       "SLEEP%", PCT, 6, 3, "share of the interval slept when idle")
+
+#define RXQS_COLUMNS(I, F, D, T)                                                                                       \
+  I(STR, ovs,          "OVS",      NONE,    8, 2, "the ovs-vswitchd: its run folder", .flags = COL_KEY)                \
+  I(STR, datapath,     "DATAPATH", NONE,    8, 0, "datapath", .flags = COL_KEY)                                        \
+  I(STR, port,         "PORT",     NONE,    8, 9, "port", .flags = COL_KEY)                                            \
+  I(U64, queue,        "QUEUE",    NONE,    5, 9, "receive queue", .flags = COL_KEY)                                   \
+  I(U64, core,         "CORE",     NONE,    4, 9, "core of the PMD that polls it")                                     \
+  I(U64, numa,         "NUMA",     NONE,    4, 5, "NUMA node of that PMD")                                             \
+  I(STR, enabled,      "ENABLED",  NONE,    7, 5, "does the guest have the queue on: yes, no")                         \
+  I(STR, pinning,      "PIN",      NONE,    4, 4, "core that pmd-rxq-affinity asks for")                               \
+  F(F64, usage_pct,    "USAGE%",   PCT,     6, 9, "share of its PMD's cycles, over the window", .flags = COL_HOT, .watch = 80, .bad = 95) \
+  F(F64, window_s,     "WINDOW",   S,       6, 4, "seconds that the usage covers; OVS refreshes it every 5 or 10 s")
+
+#define DATAPATHS_COLUMNS(I, F, D, T)                                                                                  \
+  I(STR, ovs,          "OVS",      NONE,    8, 3, "the ovs-vswitchd: its run folder", .flags = COL_KEY)                \
+  I(STR, name,         "DATAPATH", NONE,   12, 9, "datapath: netdev@ovs-netdev, system@ovs-system", .flags = COL_KEY)  \
+  F(CNT, hits,         "HIT",      PACKETS, 7, 0, "look-ups that found a flow")                                        \
+  F(CNT, missed,       "MISSED",   PACKETS, 7, 0, "look-ups that found none: upcalls")                                 \
+  F(CNT, lost,         "LOST",     PACKETS, 7, 0, "upcalls that were lost", .flags = COL_LOSS)                         \
+  F(U64, flows,        "FLOWS",    COUNT,   7, 8, "flows in the datapath")                                             \
+  F(U64, flow_limit,   "LIMIT",    COUNT,   7, 6, "flows that the revalidators allow now")                             \
+  F(U64, dump_ms,      "DUMP MS",  COUNT,   7, 4, "time that the last walk over all flows took")                       \
+  D(rate, hits,        hit_pps,    "HIT/S",  PPS, 7, 9, "look-ups per second that found a flow", .flags = COL_HOT)     \
+  D(rate, missed,      missed_pps, "MISS/S", PPS, 7, 8, "upcalls per second", .flags = COL_HOT)                        \
+  D(rate, lost,        lost_pps,   "LOST/S", PPS, 7, 8, "upcalls lost per second", .watch = 1e-9, .bad = 10)
+
+#define PROCESSES_COLUMNS(I, F, D, T)                                                                                  \
+  I(STR, name,         "PROCESS",  NONE,   10, 9, "program of a DPDK process", .flags = COL_KEY)                       \
+  I(U64, pid,          "PID",      NONE,    7, 9, "process", .flags = COL_KEY)                                         \
+  I(STR, version,      "VERSION",  NONE,   12, 7, "DPDK version")                                                      \
+  I(STR, prefix,       "PREFIX",   NONE,    8, 6, "file prefix: the name of its run folder")                           \
+  I(STR, socket,       "SOCKET",   NONE,   16, 4, "telemetry socket")                                                  \
+  I(STR, eal_args,     "EAL ARGUMENTS", NONE, 20, 3, "arguments of the environment layer")                             \
+  I(U64, ethdevs,      "PORTS",    COUNT,   5, 5, "ports it has")                                                      \
+  F(STR, state,        "STATE",    NONE,   13, 8, "ok, or what is wrong with its telemetry", .flags = COL_STATE)       \
+  F(F64, answer_s,     "ANSWER",   S,       6, 5, "time that its last answer took")
+
+#define MEMPOOLS_COLUMNS(I, F, D, T)                                                                                   \
+  I(STR, process,      "PROCESS",  NONE,   10, 8, "program", .flags = COL_KEY)                                         \
+  I(U64, pid,          "PID",      NONE,    7, 6, "process", .flags = COL_KEY)                                         \
+  I(STR, name,         "MEMPOOL",  NONE,   16, 9, "pool of packet buffers", .flags = COL_KEY)                          \
+  I(U64, numa,         "NUMA",     NONE,    4, 4, "NUMA node")                                                         \
+  I(U64, size,         "SIZE",     COUNT,   8, 8, "buffers in all")                                                    \
+  F(U64, in_use,       "IN USE",   COUNT,   8, 8, "buffers in use now")                                                \
+  F(U64, free,         "FREE",     COUNT,   8, 7, "buffers free now, those in caches counted")
+
 #define HOST_COLUMNS(I, F, D, T)                                                                                         \
   I(STR, host,         "HOST",     NONE,    8, 9, "host name", .flags = COL_KEY)                                       \
   I(U64, cpus_online,  "CPUS",     COUNT,   4, 5, "CPUs online")                                                       \
@@ -263,6 +377,11 @@
   TABLE(THREADS,  threads,  "threads that matter: vCPUs, emulators, vhost workers, pollers")                             \
   TABLE(PATHS,    paths,    "one guest NIC with all that serves it")                                                     \
   TABLE(PORTS,    ports,    "places packets pass")                                                                     \
+  TABLE(PMDS,     pmds,     "OVS's polling threads")                                                                   \
+  TABLE(RXQS,     rxqs,     "receive queues and the PMD that polls each")                                              \
+  TABLE(DATAPATHS, datapaths, "OVS datapaths: flow look-ups, upcalls, flows")                                         \
+  TABLE(PROCESSES, processes, "DPDK processes")                                                                       \
+  TABLE(MEMPOOLS, mempools, "packet buffers of DPDK processes")                                                       \
   TABLE(CPUS,     cpus,     "CPUs: who uses them, packet work, topology")                                              \
   TABLE(HOST,     host,     "the host as a whole: pressure, run queue")                                                \
   TABLE(SOURCES,  sources,  "what can be seen here, what not, and what to do about it")                                \

@@ -12,6 +12,8 @@ const struct view views[] = {
     {"threads", "Threads", "Thr",
      "Threads: vCPUs, emulators, vhost workers; where they ran, may run, and waited", TABLE_THREADS,
      "-steal_pct", true, NULL},
+    {"pmds", "PMDs", "PMDs", "PMDs: OVS's polling threads, their cycles, hits and queues", TABLE_PMDS, "core",
+     false, NULL},
     {"ports", "Ports", "Ports", "Ports: every place packets pass, with rates, drops by cause and errors",
      TABLE_PORTS, "-rx_pps", true, NULL},
     {"cpus", "CPUs", "CPUs", "CPUs: who uses them, packet work, topology, interrupts", TABLE_CPUS, "cpu",
