@@ -92,7 +92,9 @@ static bool is_rx(const struct column *column)
 
 static struct port_loss port_loss(const struct frame_row *row, const struct column *column)
 {
-    struct port_loss loss = {.dropped = row_delta(row, column->offset, column->slot)};
+    struct port_loss loss = {.dropped = row_delta(row, column->offset, column->slot), .extra.kind = CELL_NONE};
+    if (strncmp(row->key, "net:", 4) != 0) /* OVS and DPDK count what they missed among what they dropped */
+        return loss;
     loss.extra = is_rx(column) ? ROW_DELTA(row, struct ports_row, rx_missed)
                                : ROW_DELTA(row, struct ports_row, qdisc_drops);
     return loss;
