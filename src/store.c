@@ -18,6 +18,7 @@ struct feed_history {
     const char *name;
     int64_t stale_ns;
     size_t n, alloc;
+    size_t shown;            /* n at the last tick */
     struct sample **samples; /* oldest first */
 };
 
@@ -68,9 +69,13 @@ void store_set_stale(struct store *store, size_t feed, int64_t stale_ns)
     store->feeds[feed].stale_ns = stale_ns;
 }
 
+/* Of several samples within one tick the last one stays: a rate over the time since a sample that no frame
+ * showed would leave out what came before, and a recording would add up to less than was counted. */
 void store_put(struct store *store, size_t feed, struct sample *sample)
 {
     struct feed_history *history = &store->feeds[feed];
+    if (history->n > history->shown)
+        sample_unref(history->samples[--history->n]);
     if (history->n == history->alloc) {
         history->alloc = history->alloc ? history->alloc * 2 : 64;
         history->samples = xrealloc(history->samples, history->alloc, sizeof(struct sample *));
@@ -147,6 +152,8 @@ void store_tick(struct store *store, int64_t now_ns, int64_t wall_ns)
     while (store->n_moments > MIN_MOMENTS &&
            (store->n_moments > MAX_MOMENTS || store_bytes(store) > store->budget))
         thin(store);
+    for (size_t f = 0; f < store->n_feeds; f++)
+        store->feeds[f].shown = store->feeds[f].n;
 }
 
 size_t store_moments(const struct store *store)
