@@ -24,7 +24,9 @@ void table_state_free(struct table_state *state)
     if (state->filtered)
         regfree(&state->filter);
     free(state->rows);
+    free(state->lines);
     state->rows = NULL;
+    state->lines = NULL;
 }
 
 int table_set_columns(struct table_state *state, const struct table *table, const char *list, char *error,
@@ -109,8 +111,10 @@ static int compare_rows(const struct sort_key *a, const struct sort_key *b, bool
         return has_value(&a->cell) ? -1 : 1;
     int order = has_value(&a->cell) ? compare_cells(&a->cell, &b->cell) : 0;
     if (order == 0)
-        return strverscmp(a->name, b->name);
-    return descending ? -order : order;
+        order = strverscmp(a->name, b->name);
+    else
+        return descending ? -order : order;
+    return order ? order : strverscmp(a->row->key, b->row->key);
 }
 
 static int compare_ascending(const void *a, const void *b)
@@ -268,6 +272,11 @@ void scene_text(char *out, size_t size, const struct scene *scene, const struct 
         format_cell(out, size, cell, column, &scene->style);
 }
 
+/* A text that is declared so wide is prose: it is broken into lines where it stands last. */
+#define PROSE_WIDTH 20
+#define PROSE_LEAST 40 /* cells it must have before other columns leave for it */
+#define PROSE_LINES 8
+
 /* The columns that fit, and where each stands. */
 struct layout {
     size_t n;
@@ -290,7 +299,7 @@ static unsigned widest(const struct canvas *canvas, const struct scene *scene, e
         unsigned w = (unsigned)canvas_width(canvas, text);
         width = w > width ? w : width;
     }
-    if (!format_is_right(column) && width > 40 && column->prio > 0 && column->width < 20)
+    if (!format_is_right(column) && width > 40 && column->prio > 0 && column->width < PROSE_WIDTH)
         width = 40;
     if (width > state->grown[number])
         scene->state->grown[number] = width;
@@ -317,6 +326,23 @@ static int total_width(const struct layout *layout)
     return total;
 }
 
+static bool is_prose(const struct column *column)
+{
+    return !format_is_right(column) && column->width >= PROSE_WIDTH;
+}
+
+/* How far the last column may be narrowed before a column leaves: a text is cut at a character, prose broken
+ * into lines, a number never touched. */
+static int least_width(const struct layout *layout)
+{
+    size_t last = layout->n - 1;
+    const struct column *column = layout->columns[last];
+    if (format_is_right(column))
+        return layout->width[last];
+    int least = is_prose(column) ? PROSE_LEAST : (int)column->width;
+    return least < layout->width[last] ? least : layout->width[last];
+}
+
 static void lay_out(struct layout *layout, const struct canvas *canvas, struct area area,
                     const struct scene *scene, enum table_id id)
 {
@@ -325,16 +351,13 @@ static void lay_out(struct layout *layout, const struct canvas *canvas, struct a
     for (size_t i = 0; i < layout->n; i++)
         layout->width[i] = (int)widest(canvas, scene, id, layout->columns[i], (size_t)(area.rows - 1));
     while (layout->n > 1 && total_width(layout) > area.cols) {
-        struct layout *l = layout;
-        /* The last text column may give way before a column leaves: a text is cut at a character, a number
-         * never. */
-        size_t last = l->n - 1;
-        int over = total_width(l) - area.cols;
-        if (!format_is_right(l->columns[last]) && l->width[last] - over >= (int)l->columns[last]->width) {
-            l->width[last] -= over;
+        size_t last = layout->n - 1;
+        int over = total_width(layout) - area.cols;
+        if (layout->width[last] - over >= least_width(layout)) {
+            layout->width[last] -= over;
             break;
         }
-        drop_least(l);
+        drop_least(layout);
     }
     int col = 1;
     for (size_t i = 0; i < layout->n; i++) {
@@ -358,23 +381,38 @@ static void draw_heading(struct canvas *canvas, int row, const struct layout *la
     }
 }
 
-static void draw_row(struct canvas *canvas, int at, const struct layout *layout, const struct scene *scene,
-                     enum table_id id, const struct frame_row *row)
+/* Draws at most rows lines; returns how many the row took. */
+static int draw_row(struct canvas *canvas, int at, int rows, const struct layout *layout,
+                    const struct scene *scene, enum table_id id, const struct frame_row *row)
 {
+    int used = 1;
     for (size_t i = 0; i < layout->n; i++) {
         const struct column *column = layout->columns[i];
         struct cell cell = scene_cell(scene, id, row, column);
         char text[512];
         scene_text(text, sizeof(text), scene, &cell, column);
         enum role role = scene_role(scene, &cell, column);
-        if (!format_is_right(column))
-            canvas_text(canvas, at, layout->col[i], layout->width[i], role, text);
+        int col = layout->col[i], width = layout->width[i];
+        if (i == layout->n - 1 && is_prose(column))
+            used = canvas_wrap(canvas, at, col, width, rows < PROSE_LINES ? rows : PROSE_LINES, role, text);
+        else if (!format_is_right(column))
+            canvas_text(canvas, at, col, width, role, text);
         else
-            canvas_right(canvas, at, layout->col[i], layout->width[i], role, text);
+            canvas_right(canvas, at, col, width, role, text);
     }
+    return used > 1 ? used : 1;
 }
 
-static void scroll_to_cursor(struct table_state *state, size_t shown)
+void table_line(struct table_state *state, size_t row)
+{
+    if (state->n_lines == state->lines_alloc) {
+        state->lines_alloc = state->lines_alloc ? 2 * state->lines_alloc : 64;
+        state->lines = xrealloc(state->lines, (size_t)state->lines_alloc, sizeof(*state->lines));
+    }
+    state->lines[state->n_lines++] = row;
+}
+
+void table_scroll(struct table_state *state, size_t shown)
 {
     if (state->cursor < state->top)
         state->top = state->cursor;
@@ -396,24 +434,43 @@ static void draw_remark(struct canvas *canvas, struct area area, int row, const 
                                     : "nothing here; see Sources");
 }
 
+/* Draws rows from the first shown on, until the area is full; true when the cursor's is whole. */
+static bool draw_rows(struct canvas *canvas, struct area area, const struct layout *layout,
+                      const struct scene *scene, enum table_id id)
+{
+    struct table_state *state = scene->state;
+    int at = area.top, end = area.top + area.rows;
+    bool seen = state->n_rows == 0;
+    state->n_lines = 0;
+    for (size_t i = state->top; i < state->n_rows && at < end; i++) {
+        int used = draw_row(canvas, at, end - at, layout, scene, id, state->rows[i]);
+        for (int line = 0; line < used; line++)
+            table_line(state, i);
+        if (i == state->cursor)
+            canvas_select(canvas, at, 0, area.cols);
+        at += used;
+        seen = seen || i == state->cursor;
+    }
+    return seen;
+}
+
 void table_draw(struct canvas *canvas, struct area area, const struct scene *scene, enum table_id id)
 {
     struct table_state *state = scene->state;
     if (area.rows < 2)
         return;
-    size_t shown = (size_t)(area.rows - 1 - (state->n_idle > 0));
-    shown = shown ? shown : 1;
-    scroll_to_cursor(state, shown);
+    struct area body = {area.top + 1, area.rows - 1 - (state->n_idle > 0), area.cols};
+    body.rows = body.rows ? body.rows : 1;
+    table_scroll(state, (size_t)body.rows);
     struct layout layout;
     lay_out(&layout, canvas, area, scene, id);
     draw_heading(canvas, area.top, &layout, scene);
-    int at = area.top + 1;
-    for (size_t i = state->top; i < state->n_rows && i < state->top + shown; i++, at++) {
-        draw_row(canvas, at, &layout, scene, id, state->rows[i]);
-        if (i == state->cursor)
-            canvas_select(canvas, at, 0, area.cols);
+    while (!draw_rows(canvas, body, &layout, scene, id) && state->top < state->cursor) {
+        state->top++; /* rows of several lines pushed it out */
+        for (int i = 0; i < body.rows; i++)
+            canvas_fill(canvas, body.top + i, 0, area.cols, ROLE_TEXT, " ");
     }
-    draw_remark(canvas, area, at, state);
+    draw_remark(canvas, area, body.top + state->n_lines, state);
 }
 
 const struct column *table_column_at(const struct canvas *canvas, struct area area, const struct scene *scene,

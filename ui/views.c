@@ -18,6 +18,8 @@ const struct view views[] = {
      TABLE_PORTS, "-rx_pps", true, NULL},
     {"cpus", "CPUs", "CPUs", "CPUs: who uses them, packet work, topology, interrupts", TABLE_CPUS, "cpu",
      false, NULL},
+    {"pins", "Pins", "Pins", "Pins: which thread may run where, ran where, and beside whom", TABLE_THREADS,
+     "vm", false, view_pinmap_draw},
     {"sources", "Sources", "Src", "Sources: what can be seen here, what not, and what to do about it",
      TABLE_SOURCES, "name", false, NULL},
 };

@@ -39,6 +39,10 @@ struct table_state {
     /* Made by table_prepare. */
     const struct frame_row **rows;
     size_t n_rows, rows_alloc, n_idle;
+
+    /* Made by drawing: the row on each line under the heading, for the mouse. */
+    size_t *lines;
+    int n_lines, lines_alloc;
 };
 
 /* Everything a view may look at. */
@@ -99,7 +103,13 @@ bool table_search(struct table_state *state, const struct frame *frame, enum tab
                   const char *needle, bool backwards, bool from_next);
 /* Sort by the visible column to the left (-1) or right (+1). */
 void table_sort_step(struct table_state *state, const struct table *table, int step);
-/* Draws heading and rows. row_at, col_at: what lies at a place, for the mouse. */
+/* Notes that the next line under the heading shows a row. */
+void table_line(struct table_state *state, size_t row);
+/* Scrolls so that the cursor is among the shown rows. */
+void table_scroll(struct table_state *state, size_t shown);
+/* Scrolls so that the selected row is among the shown ones. */
+void table_scroll(struct table_state *state, size_t shown);
+/* Draws heading and rows. A last column of prose (declared 20 wide or more) is broken into lines. */
 void table_draw(struct canvas *canvas, struct area area, const struct scene *scene, enum table_id table);
 /* The column whose heading is at a screen column in the area; NULL. */
 const struct column *table_column_at(const struct canvas *canvas, struct area area, const struct scene *scene,
@@ -115,10 +125,10 @@ enum role scene_role(const struct scene *scene, const struct cell *cell, const s
 
 /* view_*.c */
 void view_overview_draw(struct canvas *canvas, struct area area, const struct scene *scene);
-/* Returns the number of all lines of numbers, for scrolling. */
+/* Draws from line `scroll` of its numbers on; returns how far they can be scrolled. */
 size_t view_detail_draw(struct canvas *canvas, struct area area, const struct scene *scene,
                         enum table_id table, const char *key, size_t scroll);
-/* Lines of help, for scrolling; draws from line `scroll` on. Returns the number of all lines. */
+/* Draws from line `scroll` on; returns how far it can be scrolled. */
 size_t view_help_draw(struct canvas *canvas, struct area area, const struct view *view, size_t scroll);
 
 #endif
