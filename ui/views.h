@@ -125,6 +125,9 @@ enum role scene_role(const struct scene *scene, const struct cell *cell, const s
 
 /* view_*.c */
 void view_overview_draw(struct canvas *canvas, struct area area, const struct scene *scene);
+/* The column under whose heading a screen column lies; NULL. */
+const struct column *view_overview_column_at(const struct canvas *canvas, int col);
+void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scene *scene);
 /* Draws from line `scroll` of its numbers on; returns how far they can be scrolled. */
 size_t view_detail_draw(struct canvas *canvas, struct area area, const struct scene *scene,
                         enum table_id table, const char *key, size_t scroll);
