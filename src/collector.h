@@ -7,6 +7,7 @@
 #ifndef VNETTOP_COLLECTOR_H
 #define VNETTOP_COLLECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +27,7 @@ enum collect_result {
 /* What the options say to collectors. Lists end with NULL, unset texts are NULL. */
 struct collect_config {
     const char *netns;       /* this instance's network namespace: NULL = the one vnettop runs in */
-    const char *connect_uri; /* libvirt */
+    const char *connect_uri; /* this instance's libvirt: NULL = its default */
     const char *const *ovs_rundirs;
     const char *const *dpdk_rundirs;
     const char *vpp_stats;
@@ -48,13 +49,25 @@ struct collect_call {
     char detail[256]; /* one line for `sources`: what is seen; set when it changes */
 };
 
+/* What there is one instance of a collector for. */
+enum collect_per {
+    COLLECT_PER_HOST,  /* one in all */
+    COLLECT_PER_NETNS, /* each --netns; config->netns says which */
+    COLLECT_PER_URI,   /* each --connect; config->connect_uri says which */
+};
+
 struct collector {
     const char *source; /* host, netlink, qemu, libvirt, ovs, dpdk, vpp */
     const char *feed;   /* unique: the source, and its part (netlink, netlink-queues) */
     const char *help;   /* one line: what it reads and from where */
     int tempo_ms;       /* least interval, 0 = as asked: slow numbers on a slow tempo */
-    bool per_netns;     /* one instance for each --netns */
+    enum collect_per per;
 
+    /* In the main thread, once before the first worker of any collector starts: what a library wants done
+     * while there are no threads. NULL = nothing. */
+    void (*prepare)(void);
+    /* In the main thread, must not block: is there anything to read for this instance? NULL = always. */
+    bool (*is_wanted)(const struct collect_config *config);
     /* Allocates *state. After anything but COLLECT_OK, close is not called. */
     enum collect_result (*open)(const struct collect_config *config, void **state, struct collect_call *call);
     /* Reads one sample. Sets t0_ns, t1_ns and wall_ns by sample_begin/sample_end around the counters' read.

@@ -24,9 +24,9 @@ struct options {
     bool ascii, no_mouse, help, version;
     const char *out; /* -o */
     const char *table, *filter, *sort, *columns;
-    const char *theme, *config, *connect, *vpp_stats;
+    const char *theme, *config, *vpp_stats;
     const char *view;
-    struct text_list netns, ovs_rundirs, dpdk_rundirs, only, no, labels;
+    struct text_list netns, connect, ovs_rundirs, dpdk_rundirs, only, no, labels;
 };
 
 /* Commands as bits, for the options that belong to some only. */

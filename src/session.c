@@ -79,24 +79,48 @@ static int check_sources(const struct text_list *list, const char *option,
     return 0;
 }
 
-static int start_slot(struct session *session, const struct collector *collector, const char *netns,
+/* The instances that the options ask for, by name; none named is one with the collector's default. */
+static const struct text_list *instances_of(const struct options *options, enum collect_per per)
+{
+    static const struct text_list none;
+    switch (per) {
+    case COLLECT_PER_NETNS:
+        return &options->netns;
+    case COLLECT_PER_URI:
+        return &options->connect;
+    case COLLECT_PER_HOST:
+        break;
+    }
+    return &none;
+}
+
+static struct collect_config config_of(const struct options *options, enum collect_per per,
+                                       const char *instance)
+{
+    return (struct collect_config){
+        .netns = per == COLLECT_PER_NETNS ? instance : NULL,
+        .connect_uri = per == COLLECT_PER_URI ? instance : NULL,
+        .ovs_rundirs = options->ovs_rundirs.texts,
+        .dpdk_rundirs = options->dpdk_rundirs.texts,
+        .vpp_stats = options->vpp_stats,
+        .root = "",
+    };
+}
+
+/* instance NULL = the collector's default. */
+static int start_slot(struct session *session, const struct collector *collector, const char *instance,
                       char *error, size_t error_size)
 {
     if (session->n_slots == MAX_FEEDS) {
-        snprintf(error, error_size, "more than %d sources; name fewer namespaces", MAX_FEEDS);
+        snprintf(error, error_size, "more than %d sources; give fewer of --netns and --connect", MAX_FEEDS);
         return -1;
     }
     struct slot *slot = &session->slots[session->n_slots];
-    slot->config = (struct collect_config){
-        .netns = netns && strcmp(netns, "self") != 0 ? netns : NULL,
-        .connect_uri = session->options->connect,
-        .ovs_rundirs = session->options->ovs_rundirs.texts,
-        .dpdk_rundirs = session->options->dpdk_rundirs.texts,
-        .vpp_stats = session->options->vpp_stats,
-        .root = "",
-    };
-    char name[128];
-    snprintf(name, sizeof(name), slot->config.netns ? "%s@%s" : "%s", collector->feed, netns);
+    slot->config = config_of(session->options, collector->per, instance);
+    if (collector->is_wanted && !collector->is_wanted(&slot->config))
+        return 0;
+    char name[256];
+    snprintf(name, sizeof(name), instance ? "%s@%s" : "%s", collector->feed, instance);
     slot->feed = feed_start(collector, name, &slot->config, error, error_size);
     if (!slot->feed)
         return -1;
@@ -108,13 +132,21 @@ static int start_slot(struct session *session, const struct collector *collector
 static int start_collector(struct session *session, const struct collector *collector, char *error,
                            size_t error_size)
 {
-    const struct text_list *netns = &session->options->netns;
-    if (!collector->per_netns || netns->n == 0)
+    const struct text_list *instances = instances_of(session->options, collector->per);
+    if (instances->n == 0)
         return start_slot(session, collector, NULL, error, error_size);
-    for (size_t i = 0; i < netns->n; i++)
-        if (start_slot(session, collector, netns->texts[i], error, error_size) < 0)
+    for (size_t i = 0; i < instances->n; i++) {
+        bool self = collector->per == COLLECT_PER_NETNS && strcmp(instances->texts[i], "self") == 0;
+        if (start_slot(session, collector, self ? NULL : instances->texts[i], error, error_size) < 0)
             return -1;
+    }
     return 0;
+}
+
+static bool is_asked_for(const struct options *options, const struct collector *collector)
+{
+    return (options->only.n == 0 || in_list(&options->only, collector->source)) &&
+           !in_list(&options->no, collector->source);
 }
 
 static int start_all(struct session *session, const struct collector *const *collectors, char *error,
@@ -124,13 +156,13 @@ static int start_all(struct session *session, const struct collector *const *col
     if (check_sources(&options->only, "only", collectors, error, error_size) < 0 ||
         check_sources(&options->no, "no", collectors, error, error_size) < 0)
         return -1;
-    for (size_t i = 0; collectors[i]; i++) {
-        const char *source = collectors[i]->source;
-        if ((options->only.n && !in_list(&options->only, source)) || in_list(&options->no, source))
-            continue;
-        if (start_collector(session, collectors[i], error, error_size) < 0)
+    for (size_t i = 0; collectors[i]; i++)
+        if (is_asked_for(options, collectors[i]) && collectors[i]->prepare)
+            collectors[i]->prepare();
+    for (size_t i = 0; collectors[i]; i++)
+        if (is_asked_for(options, collectors[i]) &&
+            start_collector(session, collectors[i], error, error_size) < 0)
             return -1;
-    }
     if (session->n_slots == 0) {
         snprintf(error, error_size, "--only and --no leave no source; name one to read");
         return -1;

@@ -68,13 +68,16 @@ static void close_any(void *state)
     (void)state;
 }
 
-static const struct collector good = {"good", "good", "counts", 0, false, open_any, collect_good, close_any};
-static const struct collector slow = {"good", "good-slow", "counts",     60000,
-                                      false,  open_any,    collect_good, close_any};
-static const struct collector hanging = {"hanging", "hanging", "hangs",         0,
-                                         false,     open_any,  collect_hanging, close_any};
-static const struct collector failing = {"failing", "failing", "fails",         0,
-                                         false,     open_any,  collect_failing, close_any};
+#define COLLECTOR(source_, feed_, help_, tempo, collect_)                                                    \
+    {                                                                                                        \
+        .source = source_, .feed = feed_, .help = help_, .tempo_ms = tempo, .open = open_any,                \
+        .collect = collect_, .close = close_any                                                              \
+    }
+
+static const struct collector good = COLLECTOR("good", "good", "counts", 0, collect_good);
+static const struct collector slow = COLLECTOR("good", "good-slow", "counts", 60000, collect_good);
+static const struct collector hanging = COLLECTOR("hanging", "hanging", "hangs", 0, collect_hanging);
+static const struct collector failing = COLLECTOR("failing", "failing", "fails", 0, collect_failing);
 
 static const struct collect_config config = {.root = ""};
 
