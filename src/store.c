@@ -14,12 +14,19 @@
 #define MAX_MOMENTS 7200 /* two hours at one a second before the first thinning */
 #define MIN_MOMENTS 8    /* kept whatever they cost */
 
+/* A sample whose read ended before a tick and that came after it belongs to the next: frames know it from
+ * shown_ns on. */
+struct kept {
+    struct sample *sample;
+    int64_t shown_ns;
+};
+
 struct feed_history {
     const char *name;
     int64_t stale_ns;
     size_t n, alloc;
-    size_t shown;            /* n at the last tick */
-    struct sample **samples; /* oldest first */
+    size_t shown;      /* n at the last tick */
+    struct kept *kept; /* oldest first */
 };
 
 struct moment {
@@ -27,7 +34,7 @@ struct moment {
 };
 
 struct store {
-    size_t budget;
+    size_t budget, bytes;
     int64_t start_ns;
     size_t n_feeds;
     struct feed_history *feeds;
@@ -49,8 +56,8 @@ void store_free(struct store *store)
         return;
     for (size_t f = 0; f < store->n_feeds; f++) {
         for (size_t i = 0; i < store->feeds[f].n; i++)
-            sample_unref(store->feeds[f].samples[i]);
-        free(store->feeds[f].samples);
+            sample_unref(store->feeds[f].kept[i].sample);
+        free(store->feeds[f].kept);
     }
     free(store->feeds);
     free(store->moments);
@@ -69,33 +76,41 @@ void store_set_stale(struct store *store, size_t feed, int64_t stale_ns)
     store->feeds[feed].stale_ns = stale_ns;
 }
 
+/* Bytes of a feed's i-th sample; an inventory counts with the first of those in a row that share it. */
+static size_t kept_bytes(const struct feed_history *history, size_t i)
+{
+    const struct sample *sample = history->kept[i].sample;
+    size_t bytes = sample_bytes(sample) + sizeof(struct kept);
+    if (i == 0 || history->kept[i - 1].sample->inventory != sample->inventory)
+        bytes += inventory_bytes(sample->inventory);
+    return bytes;
+}
+
 /* Of several samples within one tick the last one stays: a rate over the time since a sample that no frame
- * showed would leave out what came before, and a recording would add up to less than was counted. */
+ * showed would leave out what came before, and a recording would add up to less than was counted. Before the
+ * first shown one nothing can be left out. */
 void store_put(struct store *store, size_t feed, struct sample *sample)
 {
     struct feed_history *history = &store->feeds[feed];
-    if (history->n > history->shown)
-        sample_unref(history->samples[--history->n]);
+    int64_t tick_ns = store->n_moments ? store->moments[store->n_moments - 1].t_ns : INT64_MIN;
+    if (history->shown > 0 && history->n > history->shown) {
+        store->bytes -= kept_bytes(history, --history->n);
+        sample_unref(history->kept[history->n].sample);
+    }
     if (history->n == history->alloc) {
         history->alloc = history->alloc ? history->alloc * 2 : 64;
-        history->samples = xrealloc(history->samples, history->alloc, sizeof(struct sample *));
+        history->kept = xrealloc(history->kept, history->alloc, sizeof(struct kept));
     }
-    history->samples[history->n++] = sample;
+    history->kept[history->n] = (struct kept){
+        .sample = sample,
+        .shown_ns = sample->t1_ns > tick_ns ? sample->t1_ns : tick_ns + 1,
+    };
+    store->bytes += kept_bytes(history, history->n++);
 }
 
 size_t store_bytes(const struct store *store)
 {
-    size_t bytes = 0;
-    for (size_t f = 0; f < store->n_feeds; f++) {
-        const struct inventory *last = NULL;
-        for (size_t i = 0; i < store->feeds[f].n; i++) {
-            const struct sample *sample = store->feeds[f].samples[i];
-            bytes += sample_bytes(sample);
-            if (sample->inventory != last)
-                bytes += inventory_bytes(last = sample->inventory);
-        }
-    }
-    return bytes;
+    return store->bytes + store->n_moments * sizeof(struct moment);
 }
 
 /* Number of the newest sample that was there at t, plus one; 0 when there was none. */
@@ -104,7 +119,7 @@ static size_t samples_until(const struct feed_history *history, int64_t t_ns)
     size_t low = 0, high = history->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (history->samples[middle]->t1_ns <= t_ns)
+        if (history->kept[middle].shown_ns <= t_ns)
             low = middle + 1;
         else
             high = middle;
@@ -112,6 +127,7 @@ static size_t samples_until(const struct feed_history *history, int64_t t_ns)
     return low;
 }
 
+/* Leaves what a moment shows, and adds it up. */
 static void drop_unshown(struct store *store, struct feed_history *history)
 {
     size_t kept = 0, next = 0;
@@ -123,12 +139,14 @@ static void drop_unshown(struct store *store, struct feed_history *history)
     }
     for (size_t i = 0; i < history->n; i++) {
         if (shown[i] || i >= next) /* newer than the last moment: the next frame's */
-            history->samples[kept++] = history->samples[i];
+            history->kept[kept++] = history->kept[i];
         else
-            sample_unref(history->samples[i]);
+            sample_unref(history->kept[i].sample);
     }
     history->n = kept;
     free(shown);
+    for (size_t i = 0; i < kept; i++)
+        store->bytes += kept_bytes(history, i);
 }
 
 static void thin(struct store *store)
@@ -138,6 +156,7 @@ static void thin(struct store *store)
         if (m >= half || m % 2 == 0)
             store->moments[kept++] = store->moments[m];
     store->n_moments = kept;
+    store->bytes = 0;
     for (size_t f = 0; f < store->n_feeds; f++)
         drop_unshown(store, &store->feeds[f]);
 }
@@ -173,8 +192,8 @@ static void pairs_at(const struct store *store, int64_t t_ns, struct pair *pairs
         size_t n = samples_until(history, t_ns);
         pairs[f] = (struct pair){
             .feed = history->name,
-            .cur = n > 0 ? history->samples[n - 1] : NULL,
-            .prev = n > 1 ? history->samples[n - 2] : NULL,
+            .cur = n > 0 ? history->kept[n - 1].sample : NULL,
+            .prev = n > 1 ? history->kept[n - 2].sample : NULL,
             .stale_ns = history->stale_ns,
         };
     }
