@@ -135,9 +135,16 @@ void console_frame(struct console *console)
     console->frame = frame;
 }
 
+void console_refresh(struct console *console)
+{
+    if (console->frame)
+        table_prepare(&console->states[console->view], console->frame, views[console->view].table);
+}
+
 void console_key(struct console *console, const char *name)
 {
     console->message[0] = '\0';
+    console_refresh(console);
     if (console->prompt.action != ACTIONS_N) {
         console_prompt_key(console, name);
         return;
@@ -253,60 +260,128 @@ static void draw_tabs(const struct console *console, struct canvas *canvas)
         canvas_text(canvas, 1, at, canvas->cols - at, ROLE_DIM, cost);
 }
 
-static void draw_footer(const struct console *console, struct canvas *canvas)
+/* What is typed keeps its end in sight, however long it is. */
+static void draw_prompt(const struct console *console, struct canvas *canvas)
 {
-    int row = canvas->rows - 1, col = 1;
-    if (console->prompt.action != ACTIONS_N) {
-        col = canvas_textf(canvas, row, 1, canvas->cols - 2, ROLE_PROMPT, "%s: ", console->prompt.label);
-        col = canvas_text(canvas, row, col, canvas->cols - col - 1, ROLE_TEXT, console->prompt.text);
-        canvas_cursor(canvas, row, col);
-        return;
+    int row = canvas->rows - 1, last = canvas->cols - 2;
+    const char *text = console->prompt.text;
+    int col = canvas_textf(canvas, row, 1, canvas->cols / 2, ROLE_PROMPT, "%s:", console->prompt.label) + 1;
+    while (canvas_width(canvas, text) > last - col)
+        do
+            text++;
+        while (((unsigned char)*text & 0xc0) == 0x80);
+    col = canvas_text(canvas, row, col, last - col, ROLE_TEXT, text);
+    canvas_cursor(canvas, row, col);
+}
+
+/* The end of a message is its mend: it takes the lines it needs. */
+static void draw_message(const struct console *console, struct canvas *canvas)
+{
+    enum role role = console->message_is_error ? ROLE_BAD : ROLE_MESSAGE;
+    int width = canvas->cols - 2, most = canvas->rows - TOP_ROWS;
+    int lines = canvas_wrap(canvas, canvas->rows, 1, width, most, role, console->message);
+    for (int i = 0; i < lines; i++)
+        canvas_fill(canvas, canvas->rows - 1 - i, 0, canvas->cols, ROLE_TEXT, " ");
+    canvas_wrap(canvas, canvas->rows - lines, 1, width, lines, role, console->message);
+}
+
+static void key_hint(enum action_id id, const char *word, char *text, size_t size)
+{
+    const struct action *action = action_get(id);
+    word = word ? word : action->footer;
+    if (strchr(word, ' ')) /* it names its keys itself */
+        snprintf(text, size, "%s", word);
+    else
+        snprintf(text, size, "%.*s %s", (int)strcspn(action->keys, " "), action->keys, word);
+}
+
+/* One hint; returns the column after it and its gap, or col when it does not fit before limit. */
+static int draw_hint(struct canvas *canvas, int col, int limit, enum action_id id, const char *word)
+{
+    char text[64];
+    key_hint(id, word, text, sizeof(text));
+    if (col + (int)strlen(text) > limit)
+        return col;
+    int row = canvas->rows - 1, end = canvas_text(canvas, row, col, limit - col, ROLE_DIM, text);
+    canvas_paint(canvas, row, col, (int)strcspn(text, " "), ROLE_KEY);
+    return end + 2;
+}
+
+/* Help and the way out stand at the right edge, whatever else has room. */
+static int draw_last_hints(struct canvas *canvas)
+{
+    static const enum action_id last[] = {ACTION_QUIT, ACTION_HELP};
+    int limit = canvas->cols - 1;
+    for (size_t i = 0; i < 2; i++) {
+        char text[64];
+        key_hint(last[i], NULL, text, sizeof(text));
+        limit -= (int)strlen(text);
+        draw_hint(canvas, limit, canvas->cols, last[i], NULL);
+        limit -= 2;
     }
-    if (console->message[0]) {
-        canvas_text(canvas, row, 1, canvas->cols - 1, console->message_is_error ? ROLE_BAD : ROLE_MESSAGE,
-                    console->message);
-        return;
-    }
-    for (int i = 0; i < ACTIONS_N; i++) {
-        const struct action *action = action_get((enum action_id)i);
-        if (!*action->footer)
-            continue;
-        char key[32], text[64];
-        snprintf(key, sizeof(key), "%.*s", (int)strcspn(action->keys, " "), action->keys);
-        bool whole = strchr(action->footer, ' ') != NULL; /* the footer names its keys itself */
-        snprintf(text, sizeof(text), whole ? "%s" : "%s %s", whole ? action->footer : key, action->footer);
-        if (col + (int)strlen(text) >= canvas->cols)
-            break;
-        int end = canvas_text(canvas, row, col, canvas->cols - col, ROLE_DIM, text);
-        canvas_paint(canvas, row, col, (int)strcspn(text, " "), ROLE_KEY);
-        col = end + 2;
+    return limit;
+}
+
+static void draw_hints(const struct console *console, struct canvas *canvas)
+{
+    int limit = draw_last_hints(canvas), col = 1;
+    bool over = console->screen != SCREEN_VIEW;
+    if (over)
+        col = draw_hint(canvas, col, limit, ACTION_BACK, "back");
+    if (over && console->scroll < console->scroll_end)
+        col = draw_hint(canvas, col, limit, ACTION_PAGE_DOWN, "more");
+    /* Over the view, a list's keys do nothing. */
+    for (int i = over ? ACTION_PAUSE : 0; i < ACTIONS_N; i++) {
+        bool done = i == ACTION_HELP || i == ACTION_QUIT || !*action_get((enum action_id)i)->footer;
+        if (!done)
+            col = draw_hint(canvas, col, limit, (enum action_id)i, NULL);
     }
 }
 
+static void draw_footer(const struct console *console, struct canvas *canvas)
+{
+    if (console->prompt.action != ACTIONS_N)
+        draw_prompt(console, canvas);
+    else if (console->message[0])
+        draw_message(console, canvas);
+    else if (console->chooser.action == ACTIONS_N)
+        draw_hints(console, canvas);
+}
+
+static void draw_choice(const struct console *console, struct canvas *canvas, int row, size_t i)
+{
+    const struct chooser *chooser = &console->chooser;
+    const struct column *column = &table_get(views[console->view].table)->columns[i];
+    const struct table_state *state = &console->states[console->view];
+    const char *box = chooser->on[i] ? "[x]" : "[ ]";
+    if (chooser->action == ACTION_SORT_MENU)
+        box = column != state->sort ? "" : state->descending ? "9-0" : "0-9";
+    canvas_text(canvas, row, 1, 3, ROLE_KEY, box);
+    canvas_text(canvas, row, 5, 22, ROLE_TEXT, column->key);
+    canvas_text(canvas, row, 28, 14, ROLE_HEADING, column->title);
+    canvas_text(canvas, row, 43, canvas->cols - 44, ROLE_DIM, column->help);
+    if (i == chooser->cursor)
+        canvas_select(canvas, row, 0, canvas->cols);
+}
+
+/* The list, and under it the whole help of the column that the cursor is on. */
 static void draw_chooser(struct console *console, struct canvas *canvas, struct area area)
 {
     struct chooser *chooser = &console->chooser;
     const struct table *table = table_get(views[console->view].table);
-    const struct table_state *state = &console->states[console->view];
     bool columns = chooser->action == ACTION_COLUMNS;
     canvas_text(canvas, area.top, 1, area.cols - 1, ROLE_TITLE,
-                columns ? "Columns: Space shows or hides, Backspace takes the view's own, Enter ends"
-                        : "Sort by: Enter takes it, r turns the order, Esc leaves it");
-    size_t shown = (size_t)(area.rows > 2 ? area.rows - 2 : 1);
+                columns ? "Columns: Space shows or hides, Backspace: as it was, Enter takes, Esc leaves"
+                        : "Sort: Enter takes the column, r turns the order, Esc leaves");
+    size_t shown = (size_t)(area.rows > 5 ? area.rows - 3 : 2);
     if (chooser->cursor < chooser->top)
         chooser->top = chooser->cursor;
     if (chooser->cursor >= chooser->top + shown)
         chooser->top = chooser->cursor - shown + 1;
-    for (size_t i = chooser->top; i < table->n_columns && i < chooser->top + shown; i++) {
-        const struct column *column = &table->columns[i];
-        int row = area.top + 1 + (int)(i - chooser->top);
-        const char *box = columns ? chooser->on[i] ? "[x]" : "[ ]" : column == state->sort ? " * " : "   ";
-        canvas_text(canvas, row, 1, 3, ROLE_KEY, box);
-        canvas_text(canvas, row, 5, 22, ROLE_TEXT, column->key);
-        canvas_text(canvas, row, 28, area.cols - 29, ROLE_DIM, column->help);
-        if (i == chooser->cursor)
-            canvas_select(canvas, row, 0, area.cols);
-    }
+    for (size_t i = chooser->top; i < table->n_columns && i < chooser->top + shown; i++)
+        draw_choice(console, canvas, area.top + 1 + (int)(i - chooser->top), i);
+    canvas_wrap(canvas, canvas->rows - 2, 1, canvas->cols - 2, 2, ROLE_MESSAGE,
+                table->columns[chooser->cursor].help);
 }
 
 static struct scene make_scene(struct console *console)
@@ -329,6 +404,23 @@ static struct area view_area(const struct canvas *canvas)
     return (struct area){.top = TOP_ROWS, .rows = canvas->rows - TOP_ROWS - 1, .cols = canvas->cols};
 }
 
+/* How old the row's stale numbers are. */
+static void draw_staleness(const struct console *console, struct canvas *canvas, int col,
+                           const struct frame_row *row)
+{
+    double age_s = 0;
+    for (const struct part *part = &row->part; part; part = part->next) {
+        double s = part_age_s(console->frame, part);
+        if (part->pair->stale_ns && s * 1e9 > (double)part->pair->stale_ns && s > age_s)
+            age_s = s;
+    }
+    if (age_s == 0)
+        return;
+    char age[FORMAT_SIZE];
+    format_duration(age, sizeof(age), age_s);
+    canvas_textf(canvas, 2, col, canvas->cols - col, ROLE_MESSAGE, "%s old (dimmed)", age);
+}
+
 static void draw_detail_title(const struct console *console, struct canvas *canvas, const struct view *view)
 {
     const struct frame_row *row = frame_find(console->frame, view->table, console->detail_key);
@@ -343,11 +435,37 @@ static void draw_detail_title(const struct console *console, struct canvas *canv
         if (cell.kind == CELL_NONE)
             continue;
         format_cell(text, sizeof(text), &cell, column, &console->style);
-        enum role role = col == 1 ? ROLE_TITLE : ROLE_TEXT;
-        if (cell.kind != CELL_STR)
-            col = canvas_textf(canvas, 2, col, canvas->cols - col, role, "%s ", column->title);
-        col = canvas_text(canvas, 2, col, canvas->cols - col, role, text) + 2;
+        bool first = col == 1;
+        if (!first || cell.kind != CELL_STR)
+            col = canvas_textf(canvas, 2, col, canvas->cols - col, first ? ROLE_TITLE : ROLE_HEADING, "%s ",
+                               column->title);
+        col = canvas_text(canvas, 2, col, canvas->cols - col, first ? ROLE_TITLE : ROLE_TEXT, text) + 2;
     }
+    if (row)
+        draw_staleness(console, canvas, col, row);
+}
+
+/* Draws what scrolls; returns how far it can be scrolled. */
+static size_t draw_over(struct console *console, struct canvas *canvas, struct area area,
+                        const struct scene *scene)
+{
+    const struct view *view = &views[console->view];
+    if (console->screen == SCREEN_HELP)
+        return view_help_draw(canvas, area, view, console->scroll);
+    draw_detail_title(console, canvas, view);
+    return view_detail_draw(canvas, area, scene, view->table, console->detail_key, console->scroll);
+}
+
+static void draw_scrolled(struct console *console, struct canvas *canvas, struct area area,
+                          const struct scene *scene)
+{
+    console->scroll_end = draw_over(console, canvas, area, scene);
+    if (console->scroll <= console->scroll_end)
+        return;
+    console->scroll = console->scroll_end; /* the screen grew, or there is less to show */
+    for (int row = 2; row < canvas->rows; row++)
+        canvas_fill(canvas, row, 0, canvas->cols, ROLE_TEXT, " ");
+    draw_over(console, canvas, area, scene);
 }
 
 static void draw_body(struct console *console, struct canvas *canvas)
@@ -355,26 +473,26 @@ static void draw_body(struct console *console, struct canvas *canvas)
     const struct view *view = &views[console->view];
     struct area area = view_area(canvas);
     struct scene scene = make_scene(console);
-    table_prepare(scene.state, console->frame, view->table);
-    if (console->chooser.action != ACTIONS_N) {
+    console_refresh(console);
+    if (console->chooser.action != ACTIONS_N)
         draw_chooser(console, canvas, area);
-    } else if (console->screen == SCREEN_HELP) {
-        console->scroll_lines = view_help_draw(canvas, area, view, console->scroll);
-    } else if (console->screen == SCREEN_DETAIL) {
-        draw_detail_title(console, canvas, view);
-        console->scroll_lines =
-            view_detail_draw(canvas, area, &scene, view->table, console->detail_key, console->scroll);
-    } else if (view->draw) {
+    else if (console->screen != SCREEN_VIEW)
+        draw_scrolled(console, canvas, area, &scene);
+    else if (view->draw)
         view->draw(canvas, area, &scene);
-    } else {
+    else
         table_draw(canvas, area, &scene, view->table);
-    }
+}
+
+static bool is_too_small(const struct canvas *canvas)
+{
+    return canvas->rows < MIN_ROWS || canvas->cols < MIN_COLS;
 }
 
 void console_draw(struct console *console, struct canvas *canvas)
 {
     canvas_clear(canvas);
-    if (canvas->rows < MIN_ROWS || canvas->cols < MIN_COLS) {
+    if (is_too_small(canvas)) {
         canvas_textf(canvas, 0, 0, canvas->cols, ROLE_MESSAGE, "%dx%d is too small:", canvas->cols,
                      canvas->rows);
         canvas_textf(canvas, 1, 0, canvas->cols, ROLE_TEXT, "vnettop needs %dx%d", MIN_COLS, MIN_ROWS);
@@ -403,35 +521,46 @@ static bool click_tab(struct console *console, const struct canvas *canvas, int 
     return false;
 }
 
-static void click_heading(struct console *console, const struct canvas *canvas, int col)
+static const struct column *heading_at(struct console *console, const struct canvas *canvas, int col)
 {
     struct scene scene = make_scene(console);
     const struct view *view = &views[console->view];
-    const struct column *column = table_column_at(canvas, view_area(canvas), &scene, view->table, col);
-    if (!column || view->draw)
+    if (view->draw == view_overview_draw)
+        return view_overview_column_at(canvas, col);
+    return view->draw ? NULL : table_column_at(canvas, view_area(canvas), &scene, view->table, col);
+}
+
+static void click_heading(struct console *console, const struct canvas *canvas, int col)
+{
+    struct table_state *state = &console->states[console->view];
+    const struct column *column = heading_at(console, canvas, col);
+    if (!column)
         return;
-    if (scene.state->sort == column) {
+    if (state->sort == column) {
         console_act(console, ACTION_REVERSE);
         return;
     }
-    scene.state->sort = column;
-    scene.state->descending = format_is_right(column) && !(column->flags & COL_KEY);
+    console_sort(console, column);
 }
 
 void console_click(struct console *console, const struct canvas *canvas, int row, int col)
 {
     console->message[0] = '\0';
+    console_refresh(console);
+    if (is_too_small(canvas) || console->prompt.action != ACTIONS_N || console->chooser.action != ACTIONS_N)
+        return;
     if (row == 1 && click_tab(console, canvas, col))
         return;
-    if (console->screen != SCREEN_VIEW || console->chooser.action != ACTIONS_N || !console->frame)
+    if (console->screen != SCREEN_VIEW || !console->frame)
         return;
     struct table_state *state = &console->states[console->view];
     if (row == TOP_ROWS) {
         click_heading(console, canvas, col);
         return;
     }
-    size_t at = state->top + (size_t)(row - TOP_ROWS - 1);
-    if (row <= TOP_ROWS || row >= canvas->rows - 1 || at >= state->n_rows)
+    int line = row - TOP_ROWS - 1;
+    size_t at = line >= 0 && line < state->n_lines ? state->lines[line] : state->n_rows;
+    if (at >= state->n_rows)
         return;
     if (at == state->cursor)
         console_act(console, ACTION_ENTER);
@@ -441,6 +570,9 @@ void console_click(struct console *console, const struct canvas *canvas, int row
 
 void console_wheel(struct console *console, int step)
 {
+    const char *key = step < 0 ? "Up" : "Down";
+    if (console->prompt.action != ACTIONS_N)
+        return;
     for (int i = 0; i < 3; i++)
-        console_act(console, step < 0 ? ACTION_UP : ACTION_DOWN);
+        console_key(console, key);
 }

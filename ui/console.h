@@ -27,6 +27,7 @@ struct prompt {
     const char *label;
     char text[256];
     size_t length;
+    int64_t t_ns, wall_ns; /* when the key was pressed: a mark's moment is not that of Enter */
 };
 
 /* A list to choose from: columns to toggle, or the one to sort by. */
@@ -48,9 +49,9 @@ struct console {
 
     size_t view;
     struct table_state states[MAX_VIEWS];
-    enum screen screen;
+    enum screen screen, behind_help;
     char detail_key[256];
-    size_t scroll, scroll_lines;
+    size_t scroll, scroll_end; /* first line shown, and the furthest that still fills the screen */
 
     struct frame *frame; /* what is shown; NULL before the first */
     bool paused;
@@ -85,8 +86,13 @@ void console_draw(struct console *console, struct canvas *canvas);
 
 /* console_actions.c */
 void console_act(struct console *console, enum action_id action);
+/* Sorts the view by a column, numbers from the largest on. */
+void console_sort(struct console *console, const struct column *column);
 void console_prompt_key(struct console *console, const char *name);
 void console_chooser_key(struct console *console, const char *name);
+
+/* The rows of the view's table as the frame has them now: a new frame has made the last ones void. */
+void console_refresh(struct console *console);
 
 /* The moment of the store that the frame shows. */
 size_t console_moment(const struct console *console);

@@ -28,7 +28,7 @@ static void move(struct console *console, long by)
         table_move(state_of(console), by);
         return;
     }
-    long last = (long)console->scroll_lines - 1, at = (long)console->scroll + by;
+    long last = (long)console->scroll_end, at = (long)console->scroll + by;
     at = at > last ? last : at;
     console->scroll = at > 0 ? (size_t)at : 0;
 }
@@ -77,7 +77,7 @@ static void act_back(struct console *console)
 {
     if (console->screen == SCREEN_VIEW)
         state_of(console)->search[0] = '\0';
-    console->screen = SCREEN_VIEW;
+    console->screen = console->screen == SCREEN_HELP ? console->behind_help : SCREEN_VIEW;
     console->scroll = 0;
 }
 
@@ -100,6 +100,12 @@ static void act_previous_view(struct console *console)
 static void ask(struct console *console, enum action_id action, const char *label, const char *text)
 {
     console->prompt = (struct prompt){.action = action, .label = label};
+    console->prompt.t_ns = clock_mono_ns();
+    console->prompt.wall_ns = clock_wall_ns();
+    if (console->paused && console->frame) { /* a mark belongs to the moment that is looked at */
+        console->prompt.t_ns = console->frame->now_ns;
+        console->prompt.wall_ns = console->frame->wall_ns;
+    }
     snprintf(console->prompt.text, sizeof(console->prompt.text), "%s", text);
     console->prompt.length = strlen(console->prompt.text);
 }
@@ -134,22 +140,41 @@ static void act_filter(struct console *console)
         state_of(console)->filter_text);
 }
 
+/* Said in words as well: the column may have left the screen. */
+static void say_sort(struct console *console)
+{
+    const struct table_state *state = state_of(console);
+    console->settings_changed = true;
+    if (state->sort)
+        console_say(console, "sorted by %s, %s first", state->sort->key,
+                    format_is_right(state->sort) ? (state->descending ? "largest" : "smallest")
+                                                 : (state->descending ? "Z" : "A"));
+}
+
+void console_sort(struct console *console, const struct column *column)
+{
+    struct table_state *state = state_of(console);
+    state->sort = column;
+    state->descending = format_is_right(column) && !(column->flags & COL_KEY);
+    say_sort(console);
+}
+
 static void act_sort_left(struct console *console)
 {
     table_sort_step(state_of(console), table_get(table_of(console)), -1);
-    console->settings_changed = true;
+    say_sort(console);
 }
 
 static void act_sort_right(struct console *console)
 {
     table_sort_step(state_of(console), table_get(table_of(console)), 1);
-    console->settings_changed = true;
+    say_sort(console);
 }
 
 static void act_reverse(struct console *console)
 {
     state_of(console)->descending = !state_of(console)->descending;
-    console->settings_changed = true;
+    say_sort(console);
 }
 
 static void choose(struct console *console, enum action_id action)
@@ -286,7 +311,8 @@ static void act_record(struct console *console)
 static void act_units(struct console *console)
 {
     console->style.units = (console->style.units + 1) % FORMAT_UNITS;
-    memset(state_of(console)->grown, 0, sizeof(state_of(console)->grown));
+    for (size_t i = 0; i < n_views; i++)
+        memset(console->states[i].grown, 0, sizeof(console->states[i].grown));
     console_say(console, "units: %s", format_units_name(console->style.units));
     console->settings_changed = true;
 }
@@ -326,7 +352,12 @@ static void act_redraw(struct console *console)
 
 static void act_help(struct console *console)
 {
-    console->screen = console->screen == SCREEN_HELP ? SCREEN_VIEW : SCREEN_HELP;
+    if (console->screen == SCREEN_HELP) {
+        act_back(console);
+        return;
+    }
+    console->behind_help = console->screen;
+    console->screen = SCREEN_HELP;
     console->scroll = 0;
 }
 
@@ -405,15 +436,12 @@ static void interval_done(struct console *console, const char *text)
     console->interval_changed = true;
 }
 
-static void mark_done(struct console *console, const char *text)
+static void mark_done(struct console *console, const struct prompt *prompt)
 {
-    int64_t now = clock_mono_ns(), wall = clock_wall_ns();
-    if (console->paused && console->frame) { /* the mark belongs to the moment that is looked at */
-        now = console->frame->now_ns;
-        wall = console->frame->wall_ns;
-    }
-    session_mark(console->session, text, now, wall);
-    console_say(console, "marked: %s", text);
+    char clock[FORMAT_SIZE];
+    format_clock(clock, sizeof(clock), prompt->wall_ns);
+    session_mark(console->session, prompt->text, prompt->t_ns, prompt->wall_ns);
+    console_say(console, "marked %s: %s", clock, prompt->text);
 }
 
 static void prompt_done(struct console *console)
@@ -427,7 +455,7 @@ static void prompt_done(struct console *console)
     else if (prompt.action == ACTION_INTERVAL)
         interval_done(console, prompt.text);
     else
-        mark_done(console, prompt.text);
+        mark_done(console, &prompt);
 }
 
 /* Drops the last character, not the last byte. */
@@ -467,29 +495,47 @@ void console_prompt_key(struct console *console, const char *name)
     }
 }
 
-/* Columns that were shown keep their order; new ones come where the table has them. */
+/* Before the first column that the table has after it: so that the table's own order stays as it is. */
+static void insert_column(struct table_state *state, const struct column *column)
+{
+    size_t at = 0;
+    while (at < state->n_columns && state->columns[at] < column)
+        at++;
+    memmove(&state->columns[at + 1], &state->columns[at],
+            (state->n_columns - at) * sizeof(state->columns[0]));
+    state->columns[at] = column;
+    state->n_columns++;
+}
+
+/* Columns that were shown keep their order; new ones come where the table has them. None is the view's own.
+ */
 static void take_columns(struct console *console)
 {
     struct table_state *state = state_of(console);
     const struct table *table = table_get(table_of(console));
+    const struct column *before[MAX_VIEW_COLUMNS];
+    bool *on = console->chooser.on;
+    size_t n = table_columns(state, table, before, MAX_VIEW_COLUMNS);
     state->n_columns = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t number = (size_t)(before[i] - table->columns);
+        if (on[number])
+            state->columns[state->n_columns++] = before[i];
+        on[number] = false;
+    }
     for (size_t i = 0; i < table->n_columns; i++)
-        if (console->chooser.on[i])
-            state->columns[state->n_columns++] = &table->columns[i];
+        if (on[i])
+            insert_column(state, &table->columns[i]);
     console->settings_changed = true;
 }
 
 static void chooser_done(struct console *console)
 {
-    struct table_state *state = state_of(console);
-    const struct table *table = table_get(table_of(console));
-    if (console->chooser.action == ACTION_COLUMNS) {
+    const struct column *column = &table_get(table_of(console))->columns[console->chooser.cursor];
+    if (console->chooser.action == ACTION_COLUMNS)
         take_columns(console);
-    } else {
-        state->sort = &table->columns[console->chooser.cursor];
-        state->descending = format_is_right(state->sort) && !(state->sort->flags & COL_KEY);
-        console->settings_changed = true;
-    }
+    else if (state_of(console)->sort != column) /* an order that was turned stays turned */
+        console_sort(console, column);
     console->chooser.action = ACTIONS_N;
 }
 

@@ -444,12 +444,13 @@ static bool draw_rows(struct canvas *canvas, struct area area, const struct layo
     state->n_lines = 0;
     for (size_t i = state->top; i < state->n_rows && at < end; i++) {
         int used = draw_row(canvas, at, end - at, layout, scene, id, state->rows[i]);
+        if (i == state->cursor) { /* drawn below the screen: measured */
+            canvas_select(canvas, at, 0, area.cols);
+            seen = draw_row(canvas, canvas->rows, PROSE_LINES, layout, scene, id, state->rows[i]) <= end - at;
+        }
         for (int line = 0; line < used; line++)
             table_line(state, i);
-        if (i == state->cursor)
-            canvas_select(canvas, at, 0, area.cols);
         at += used;
-        seen = seen || i == state->cursor;
     }
     return seen;
 }

@@ -11,7 +11,7 @@ size_t terminal_key_name(char *out, size_t size, uint32_t key)
         [TKEY_ENTER - TKEY_FIRST] = "Enter",
         [TKEY_ESCAPE - TKEY_FIRST] = "Esc",
         [TKEY_TAB - TKEY_FIRST] = "Tab",
-        [TKEY_BACKTAB - TKEY_FIRST] = "S-Tab",
+        [TKEY_BACKTAB - TKEY_FIRST] = "Shift-Tab",
         [TKEY_BACKSPACE - TKEY_FIRST] = "Backspace",
         [TKEY_UP - TKEY_FIRST] = "Up",
         [TKEY_DOWN - TKEY_FIRST] = "Down",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/derive.h"
 #include "src/memory.h"
 #include "ui/graph.h"
 #include "ui/views.h"
@@ -39,11 +40,22 @@ struct series {
     double *columns;
 };
 
+/* Moments that the axis shows, and the one before them. */
+static size_t points_of(const struct scene *scene, const struct graph_axis *axis)
+{
+    size_t n = 0;
+    while (n <= scene->moment && n < MAX_POINTS &&
+           (n == 0 || store_moment_ns(scene->store, scene->moment + 1 - n) > axis->start_ns))
+        n++;
+    return n;
+}
+
 static void draw_graph(struct canvas *canvas, int row, int rows, const struct graph_axis *axis,
                        const struct scene *scene, enum table_id table, const char *key,
                        const struct column *column, struct series *series)
 {
-    size_t n = store_series(scene->store, table, key, column, scene->moment, MAX_POINTS, series->points);
+    size_t n =
+        store_series(scene->store, table, key, column, scene->moment, points_of(scene, axis), series->points);
     for (size_t i = 0; i < n; i++)
         series->graph[i] = (struct graph_point){series->points[i].t_ns, graph_value(&series->points[i].cell)};
     enum role role = graph_role(column);
@@ -111,15 +123,51 @@ static int draw_graphs(struct canvas *canvas, struct area area, const struct sce
     return row + draw_marks(canvas, row, 2, &axis, scene);
 }
 
-/* The rate that is made of a counter, to stand beside it. */
-static const struct column *rate_of(const struct table *table, const struct column *counter)
+/*
+ * What a counter did in the interval, as a column of its own that no table need declare: every counter has
+ * its change beside it. Times are shares of the interval, bytes are bits a second.
+ */
+static struct column change_of(const struct column *counter)
 {
-    for (size_t i = 0; i < table->n_columns; i++) {
-        const struct column *column = &table->columns[i];
-        if (column->where == DERIVED && counter->where == IN_ROW && column->offset == counter->offset)
-            return column;
+    static const struct {
+        enum column_unit of, unit;
+        derive_fn *derive;
+        double scale;
+    } changes[] = {
+        {UNIT_TICKS, UNIT_PCT, derive_tick_share, 0}, {UNIT_US, UNIT_PCT, derive_us_share, 0},
+        {UNIT_NS, UNIT_PCT, derive_ns_share, 0},      {UNIT_BYTES, UNIT_BPS, derive_rate, 8},
+        {UNIT_PACKETS, UNIT_PPS, derive_rate, 0},
+    };
+    struct column change = *counter;
+    change.type = TYPE_F64;
+    change.where = DERIVED;
+    change.derive = derive_rate;
+    change.unit = UNIT_PER_S;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        if (changes[i].of != counter->unit)
+            continue;
+        change.derive = changes[i].derive;
+        change.unit = changes[i].unit;
+        change.scale = changes[i].scale;
     }
-    return NULL;
+    if (counter->flags & COL_LOSS) {
+        change.watch = 1e-9;
+        change.bad = 100;
+    }
+    return change;
+}
+
+static bool is_change(const struct column *column)
+{
+    return column->derive == derive_rate || column->derive == derive_tick_share ||
+           column->derive == derive_us_share || column->derive == derive_ns_share;
+}
+
+static const char *change_unit(const struct column *change, const struct format_style *style)
+{
+    if (change->unit == UNIT_PCT)
+        return "%";
+    return change->unit != UNIT_BPS ? "/s" : style->units == UNITS_BYTES ? "byte/s" : "bit/s";
 }
 
 struct number {
@@ -127,66 +175,114 @@ struct number {
     struct cell cell;
 };
 
+/* What is known of the row: numbers and short words for the grid, texts too long for it. */
+struct numbers {
+    struct number *grid, *prose;
+    size_t n_grid, n_prose;
+};
+
+#define NAME_CELLS  20
+#define VALUE_CELLS 14
+#define RATE_CELLS  8
+
+/* Changes stand beside their counters. */
 static bool is_worth_a_line(const struct column *column, const struct cell *cell)
 {
     if (cell->kind == CELL_NONE || (cell->kind == CELL_STR && (!cell->str || !*cell->str)))
         return false;
-    return column->where != DERIVED;
+    return column->where != DERIVED || !is_change(column);
 }
 
-static size_t collect_numbers(const struct scene *scene, enum table_id id, const struct frame_row *row,
-                              struct number *numbers)
+/* Numbers first: what the thing is stands in the title already. */
+static void collect_numbers(const struct canvas *canvas, const struct scene *scene, enum table_id id,
+                            const struct frame_row *row, int width, struct numbers *numbers)
 {
+    static const enum column_where order[] = {DERIVED, IN_ROW, IN_INFO};
     const struct table *table = table_get(id);
-    size_t n = 0;
-    for (size_t i = 0; i < table->n_columns; i++) {
-        const struct column *column = &table->columns[i];
-        struct cell cell = frame_cell(scene->frame, row, column);
-        if (is_worth_a_line(column, &cell))
-            numbers[n++] = (struct number){column, cell};
+    for (size_t i = 0; i < 3 * table->n_columns; i++) {
+        const struct column *column = &table->columns[i % table->n_columns];
+        if (column->where != order[i / table->n_columns])
+            continue;
+        struct number number = {column, scene_cell(scene, id, row, column)};
+        if (!is_worth_a_line(column, &number.cell))
+            continue;
+        if (number.cell.kind == CELL_STR && canvas_width(canvas, number.cell.str) > width - NAME_CELLS - 1)
+            numbers->prose[numbers->n_prose++] = number;
+        else
+            numbers->grid[numbers->n_grid++] = number;
     }
-    return n;
+}
+
+static void draw_change(struct canvas *canvas, int at, int col, int width, const struct scene *scene,
+                        enum table_id id, const struct frame_row *row, const struct column *counter)
+{
+    const struct column change = change_of(counter);
+    char text[FORMAT_SIZE];
+    struct cell cell = scene_cell(scene, id, row, &change);
+    scene_text(text, sizeof(text), scene, &cell, &change);
+    canvas_right(canvas, at, col, RATE_CELLS, scene_role(scene, &cell, &change), text);
+    if (cell_is_number(&cell))
+        canvas_text(canvas, at, col + RATE_CELLS + 1, width - RATE_CELLS - 1, ROLE_DIM,
+                    change_unit(&change, &scene->style));
 }
 
 static void draw_number(struct canvas *canvas, int at, int col, int width, const struct scene *scene,
                         enum table_id id, const struct frame_row *row, const struct number *number)
 {
-    const struct format_style exact = {.units = UNITS_EXACT};
-    const struct column *rate = rate_of(table_get(id), number->column);
+    const struct column *column = number->column;
+    const int left = NAME_CELLS + 1, right = left + VALUE_CELLS + 1;
     char text[512];
-    canvas_text(canvas, at, col, 20, ROLE_HEADING, number->column->key);
-    format_cell(text, sizeof(text), &number->cell, number->column, &exact);
+    canvas_text(canvas, at, col, NAME_CELLS, ROLE_HEADING, column->key);
+    enum role role = scene_role(scene, &number->cell, column);
     if (number->cell.kind == CELL_STR) {
-        canvas_text(canvas, at, col + 21, width - 21, ROLE_TEXT, text);
+        canvas_text(canvas, at, col + left, width - left, role, number->cell.str);
         return;
     }
-    enum role zero = cell_is_number(&number->cell) && cell_number(&number->cell) == 0 ? ROLE_DIM : ROLE_TEXT;
-    canvas_right(canvas, at, col + 21, 14, zero, text);
-    if (!rate || width < 46)
-        return;
-    struct cell cell = scene_cell(scene, id, row, rate);
-    scene_text(text, sizeof(text), scene, &cell, rate);
-    canvas_right(canvas, at, col + 36, 8, scene_role(scene, &cell, rate), text);
-    canvas_text(canvas, at, col + 45, width - 45, ROLE_DIM, rate->unit == UNIT_PCT ? "%" : "/s");
+    if (column->where == DERIVED) {
+        scene_text(text, sizeof(text), scene, &number->cell, column);
+    } else {
+        const struct format_style exact = {.units = UNITS_EXACT};
+        format_cell(text, sizeof(text), &number->cell, column, &exact);
+    }
+    canvas_right(canvas, at, col + left, VALUE_CELLS, role, text);
+    if (column->type == TYPE_CNT && column->where == IN_ROW && width >= right + RATE_CELLS + 2)
+        draw_change(canvas, at, col + right, width - right, scene, id, row, column);
 }
 
+/* Long texts, each over the whole width; returns the line after them. They stay when the grid scrolls. */
+static int draw_prose(struct canvas *canvas, int at, struct area area, const struct numbers *numbers)
+{
+    int end = area.top + area.rows;
+    for (size_t i = 0; i < numbers->n_prose && at < end; i++) {
+        canvas_text(canvas, at, 1, NAME_CELLS, ROLE_HEADING, numbers->prose[i].column->key);
+        int used = canvas_wrap(canvas, at, NAME_CELLS + 2, area.cols - NAME_CELLS - 3, end - at, ROLE_TEXT,
+                               numbers->prose[i].cell.str);
+        at += used > 0 ? used : 1;
+    }
+    return at;
+}
+
+/* Columns of the grid are filled one after the other. Returns how far it can be scrolled. */
 static size_t draw_numbers(struct canvas *canvas, int top, struct area area, const struct scene *scene,
                            enum table_id id, const struct frame_row *row, size_t scroll)
 {
-    struct number *numbers = xrealloc(NULL, table_get(id)->n_columns, sizeof(*numbers));
-    size_t n = collect_numbers(scene, id, row, numbers);
     int per_line = area.cols >= 150 ? 3 : area.cols >= 100 ? 2 : 1, width = area.cols / per_line - 1;
-    size_t lines = (n + (size_t)per_line - 1) / (size_t)per_line;
-    for (size_t line = scroll; line < lines && top + (int)(line - scroll) < area.top + area.rows; line++) {
-        for (int c = 0; c < per_line; c++) {
-            size_t i = line + (size_t)c * lines;
-            if (i < n)
-                draw_number(canvas, top + (int)(line - scroll), 1 + c * (width + 1), width, scene, id, row,
-                            &numbers[i]);
-        }
+    size_t most = table_get(id)->n_columns;
+    struct numbers numbers = {.grid = xrealloc(NULL, most, sizeof(struct number)),
+                              .prose = xrealloc(NULL, most, sizeof(struct number))};
+    collect_numbers(canvas, scene, id, row, width, &numbers);
+    top = draw_prose(canvas, top, area, &numbers);
+    size_t lines = (numbers.n_grid + (size_t)per_line - 1) / (size_t)per_line;
+    size_t room = area.top + area.rows > top ? (size_t)(area.top + area.rows - top) : 0;
+    for (size_t i = 0; i < numbers.n_grid; i++) {
+        size_t line = i % lines, c = i / lines;
+        if (line >= scroll && line - scroll < room)
+            draw_number(canvas, top + (int)(line - scroll), 1 + (int)c * (width + 1), width, scene, id, row,
+                        &numbers.grid[i]);
     }
-    free(numbers);
-    return lines;
+    free(numbers.grid);
+    free(numbers.prose);
+    return lines > room ? lines - room : 0;
 }
 
 size_t view_detail_draw(struct canvas *canvas, struct area area, const struct scene *scene,

@@ -34,7 +34,7 @@ static void heading(struct help *help, const char *text)
 /* The text is wrapped beside the term, a line at a time, so that it scrolls by lines. */
 static void entry(struct help *help, const char *term, enum role role, const char *text)
 {
-    const int left = 18, width = help->area.cols - left - 2;
+    const int left = 22, width = help->area.cols - left - 2;
     bool first = true;
     do {
         int row = next_row(help);
@@ -94,5 +94,5 @@ size_t view_help_draw(struct canvas *canvas, struct area area, const struct view
             entry(&help, table->columns[i].key, ROLE_HEADING, text);
         }
     }
-    return help.line;
+    return help.line > (size_t)area.rows ? help.line - (size_t)area.rows : 0;
 }

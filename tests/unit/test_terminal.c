@@ -440,7 +440,7 @@ static void test_keys(void **state)
         {"\033OF", "End"},
         {"\x7f", "Backspace"},
         {"\b", "Backspace"},
-        {"\033[Z", "S-Tab"},
+        {"\033[Z", "Shift-Tab"},
         {"\x0c", "^L"},
         {" ", "Space"},
         {"ü", "ü"},
