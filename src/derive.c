@@ -92,7 +92,8 @@ static bool is_rx(const struct column *column)
 
 static struct port_loss port_loss(const struct frame_row *row, const struct column *column)
 {
-    struct port_loss loss = {.dropped = row_delta(row, column->offset, column->slot), .extra.kind = CELL_NONE};
+    struct port_loss loss = {.dropped = row_delta(row, column->offset, column->slot),
+                             .extra.kind = CELL_NONE};
     if (strncmp(row->key, "net:", 4) != 0) /* OVS and DPDK count what they missed among what they dropped */
         return loss;
     loss.extra = is_rx(column) ? ROW_DELTA(row, struct ports_row, rx_missed)
@@ -105,6 +106,15 @@ static double per_second(const struct delta *delta)
     return delta->kind == CELL_U64 ? (double)delta->value / delta->seconds : 0;
 }
 
+/* Without one of its terms a sum is a part of the truth, and says so: a full queue must not read as no loss.
+ */
+static struct cell sum_of(double value, const struct delta *extra)
+{
+    struct cell cell = number(value);
+    cell.approx = extra->kind == CELL_NEW || extra->kind == CELL_RESET || extra->kind == CELL_DENIED;
+    return cell;
+}
+
 struct cell derive_drop_rate(const struct frame *frame, const struct frame_row *row,
                              const struct column *column)
 {
@@ -112,7 +122,7 @@ struct cell derive_drop_rate(const struct frame *frame, const struct frame_row *
     struct port_loss loss = port_loss(row, column);
     if (loss.dropped.kind != CELL_U64)
         return why_not(loss.dropped.kind);
-    return number(per_second(&loss.dropped) + per_second(&loss.extra));
+    return sum_of(per_second(&loss.dropped) + per_second(&loss.extra), &loss.extra);
 }
 
 /*
@@ -147,7 +157,7 @@ struct cell derive_loss(const struct frame *frame, const struct frame_row *row, 
         offered += dropped;
     dropped += per_second(&loss.extra);
     offered += per_second(&loss.extra);
-    return number(offered > 0 ? 100.0 * dropped / offered : 0);
+    return sum_of(offered > 0 ? 100.0 * dropped / offered : 0, &loss.extra);
 }
 
 struct cell derive_packet_size(const struct frame *frame, const struct frame_row *row,
