@@ -269,7 +269,8 @@ def cmd_lossy_rates(folder):
                        "rx_loss_pct", "tx_loss_pct"):
             if row[column] and Decimal(row[column]) > 0:
                 seen.add("%s/%s %s" % (row["netns"], row["name"], column))
-    print("\n".join(sorted(seen)))
+    for line in sorted(seen):
+        print(line)
 
 
 def cmd_whole(folder, torn="", least="1"):
