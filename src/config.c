@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/memory.h"
+#include "src/utf8.h"
 
 #define MAX_BYTES (1u << 20)
 
@@ -83,6 +84,7 @@ int config_read(const char *path, bool must_exist, config_line_fn *line, void *c
             *next++ = '\0';
         if (read_line(at, line, context, reason, sizeof(reason)) < 0) {
             snprintf(error, error_size, "%s:%u: %s", path, number, reason);
+            utf8_make_printable(error);
             return -1;
         }
     }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "src/memory.h"
+#include "src/utf8.h"
 
 #define OPT(member) offsetof(struct options, member)
 
@@ -88,6 +89,7 @@ static int fail(char *error, size_t size, const char *format, ...)
     va_start(args, format);
     vsnprintf(error, size, format, args);
     va_end(args);
+    utf8_make_printable(error);
     return -1;
 }
 
@@ -211,7 +213,6 @@ static const struct option_def *find_short(char letter)
 struct arguments {
     int argc, at;
     char *const *argv;
-    uint64_t seen; /* a bit for each option given */
 };
 
 static int take(struct options *options, struct arguments *args, const struct option_def *def,
@@ -222,7 +223,7 @@ static int take(struct options *options, struct arguments *args, const struct op
             return fail(error, error_size, "--%s: give %s; %s", def->name, def->arg, def->help);
         value = args->argv[++args->at];
     }
-    args->seen |= UINT64_C(1) << (def - defs);
+    options->given |= UINT64_C(1) << (def - defs);
     return set_value(options, def, value, error, error_size);
 }
 
@@ -266,14 +267,14 @@ static int find_command(const char *name, enum command_id *command, char *error,
     return fail(error, error_size, "%s: no such command; see vnettop --help", name);
 }
 
-static int check_command(const struct options *options, const struct arguments *args, enum command_id command,
-                         char *error, size_t error_size)
+static int check_command(const struct options *options, enum command_id command, char *error,
+                         size_t error_size)
 {
     unsigned bits = command != COMMAND_CONSOLE ? commands[command].bits
                     : options->batch           ? FOR_BATCH
                                                : FOR_CONSOLE;
     for (size_t i = 0; i < N_DEFS; i++)
-        if (args->seen >> i & 1 && !(defs[i].commands & bits))
+        if (options->given >> i & 1 && !(defs[i].commands & bits))
             return fail(error, error_size, "--%s does not go with %s%s; see vnettop --help", defs[i].name,
                         command == COMMAND_CONSOLE ? "the console" : "the command ", commands[command].name);
     return 0;
@@ -300,24 +301,7 @@ int options_parse(struct options *options, int argc, char *const *argv, enum com
         if (rc < 0)
             return -1;
     }
-    return check_command(options, &args, *command, error, error_size);
-}
-
-static bool is_unset(const struct options *options, const struct option_def *def)
-{
-    const char *field = (const char *)options + def->offset;
-    struct options initial;
-    options_init(&initial);
-    static const size_t sizes[] = {
-        [OPT_FLAG] = sizeof(bool),
-        [OPT_TEXT] = sizeof(char *),
-        [OPT_LIST] = sizeof(struct text_list),
-        [OPT_REPEAT] = sizeof(struct text_list),
-        [OPT_SECONDS] = sizeof(double),
-        [OPT_DURATION] = sizeof(double),
-        [OPT_COUNT] = sizeof(uint64_t),
-    };
-    return memcmp(field, (const char *)&initial + def->offset, sizes[def->kind]) == 0;
+    return check_command(options, *command, error, error_size);
 }
 
 int options_set_config(struct options *options, const char *name, const char *value, char *error,
@@ -326,13 +310,14 @@ int options_set_config(struct options *options, const char *name, const char *va
     const struct option_def *def = find_long(name, strlen(name));
     if (!def || !def->in_config)
         return 1;
-    if (!is_unset(options, def))
+    if (options->given >> (def - defs) & 1)
         return 0;
     if (def->kind == OPT_FLAG) {
-        if (strcmp(value, "no") == 0)
-            return 0;
-        if (strcmp(value, "yes") != 0)
+        bool yes = strcmp(value, "yes") == 0;
+        if (!yes && strcmp(value, "no") != 0)
             return fail(error, error_size, "%s: give yes or no", name);
+        *(bool *)((char *)options + def->offset) = yes;
+        return 0;
     }
     return set_value(options, def, value, error, error_size);
 }

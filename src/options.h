@@ -26,6 +26,7 @@ struct options {
     const char *table, *filter, *sort, *columns;
     const char *theme, *config, *vpp_stats;
     const char *view;
+    uint64_t given; /* a bit for each line of the table: on the command line */
     struct text_list netns, connect, ovs_rundirs, dpdk_rundirs, only, no, labels;
 };
 

@@ -2,6 +2,8 @@
 /* UTF-8 and cell widths (see utf8.h). The table is made of Unicode 14's categories and East Asian widths. */
 #include "src/utf8.h"
 
+#include <string.h>
+
 uint32_t utf8_decode(const char *text, size_t size, size_t *taken)
 {
     static const struct {
@@ -182,4 +184,20 @@ enum utf8_width utf8_width(uint32_t code)
     if (low < sizeof(ranges) / sizeof(ranges[0]) && code >= ranges[low].first)
         return (enum utf8_width)ranges[low].width;
     return UTF8_NARROW;
+}
+
+void utf8_make_printable(char *text)
+{
+    size_t left = strlen(text), taken;
+    char *out = text;
+    for (; left > 0; left -= taken, text += taken) {
+        uint32_t code = utf8_decode(text, left, &taken);
+        if (code == UTF8_INVALID || utf8_width(code) == UTF8_CONTROL) {
+            *out++ = '?';
+            continue;
+        }
+        memmove(out, text, taken);
+        out += taken;
+    }
+    *out = '\0';
 }

@@ -29,4 +29,8 @@ enum utf8_width {
 
 enum utf8_width utf8_width(uint32_t code);
 
+/* Turns what is no character of a line (controls, torn sequences) into `?`, in place: for errors that name
+ * what somebody typed or a file held, so that they stay one line and do nothing to the terminal. */
+void utf8_make_printable(char *text);
+
 #endif
