@@ -132,6 +132,8 @@ static void *run(void *arg)
         opened = result == COLLECT_OK;
         if (opened)
             result = collector->collect(state, &call, &sample);
+        if (sample)
+            sample_trim(sample);
         if (opened && result != COLLECT_OK) {
             collector->close(state);
             opened = false;

@@ -13,7 +13,9 @@
 #include "src/columns.h"
 #include "src/memory.h"
 
-#define CHUNK_BYTES 4096
+/* Chunks double: the small inventory of a tick and the large one of a thousand links both waste little. */
+#define CHUNK_LEAST 512
+#define CHUNK_MOST  (64u * 1024u)
 
 struct chunk {
     struct chunk *next;
@@ -57,7 +59,9 @@ static void *inventory_alloc(struct inventory *inventory, size_t size)
     size = (size + 7) & ~(size_t)7;
     struct chunk *chunk = inventory->chunks;
     if (!chunk || chunk->size - chunk->used < size) {
-        size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+        size_t room = chunk ? chunk->size * 2 : CHUNK_LEAST;
+        room = room < CHUNK_MOST ? room : CHUNK_MOST;
+        room = room > size ? room : size;
         chunk = xzalloc(sizeof(*chunk) + room);
         chunk->size = room;
         chunk->next = inventory->chunks;
@@ -152,6 +156,17 @@ void sample_reserve(struct sample *sample, enum table_id table, size_t n)
         return;
     set->rows = xrealloc(set->rows, n, table_get(table)->row_size);
     set->alloc = n;
+}
+
+void sample_trim(struct sample *sample)
+{
+    for (int i = 0; i < TABLES_N; i++) {
+        struct row_set *set = &sample->set[i];
+        if (set->n == set->alloc || set->n == 0)
+            continue;
+        set->rows = xrealloc(set->rows, set->n, table_get(i)->row_size);
+        set->alloc = set->n;
+    }
 }
 
 void *sample_row(struct sample *sample, enum table_id table, const void *info)

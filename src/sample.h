@@ -59,6 +59,9 @@ void *sample_row(struct sample *sample, enum table_id table, const void *info);
 /* Makes room for n rows at once. */
 void sample_reserve(struct sample *sample, enum table_id table, size_t n);
 
+/* Gives back the room behind the rows, once all are in: a history keeps hundreds of samples. */
+void sample_trim(struct sample *sample);
+
 /* The i-th row's head. */
 const struct row_head *sample_row_at(const struct sample *sample, enum table_id table, size_t i);
 

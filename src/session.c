@@ -360,6 +360,7 @@ void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns)
     add_own_row(session, sample, texts);
     for (size_t i = 0; i < session->n_marks; i++)
         add_mark_row(session, sample, texts, i);
+    sample_trim(sample);
     store_put(session->store, session->own_feed, sample);
     store_tick(session->store, now_ns, wall_ns);
 }
