@@ -331,7 +331,11 @@ static void test_hostile_attributes(void **state)
     struct nl_link link;
     char big[300];
     memset(big, 'x', sizeof(big));
-    /* No NUL anywhere: names are cut at their size. */
+    /* A name that is not ended is none; texts that are too long are cut at their size. */
+    struct nl_msg *unended = new_link(RTM_NEWLINK, AF_UNSPEC, 3, ARPHRD_ETHER, NULL);
+    nla_put(unended, IFLA_IFNAME, 5, big);
+    assert_false(parse_and_free(unended, &link));
+    big[sizeof(big) - 1] = '\0';
     struct nl_msg *message = new_link(RTM_NEWLINK, AF_UNSPEC, 3, ARPHRD_ETHER, NULL);
     nla_put(message, IFLA_IFNAME, 300, big);
     nla_put(message, IFLA_IFALIAS, 300, big);
