@@ -558,8 +558,8 @@ void console_click(struct console *console, const struct canvas *canvas, int row
         click_heading(console, canvas, col);
         return;
     }
-    int line = row - TOP_ROWS - 1;
-    size_t at = line >= 0 && line < state->n_lines ? state->lines[line] : state->n_rows;
+    int first = TOP_ROWS + 1;
+    size_t at = row >= first && row < first + state->n_lines ? state->lines[row - first] : state->n_rows;
     if (at >= state->n_rows)
         return;
     if (at == state->cursor)
