@@ -6,6 +6,7 @@
 #include "collectors/host.h"
 #include "collectors/host_topology.h"
 #include "collectors/netlink.h"
+#include "collectors/qemu.h"
 #include "src/collector.h"
 
 const struct collector *const all_collectors[] = {
@@ -13,5 +14,7 @@ const struct collector *const all_collectors[] = {
     &netlink_queues_collector,
     &host_collector,
     &host_topology_collector,
+    &qemu_collector,
+    &qemu_places_collector,
     NULL,
 };
