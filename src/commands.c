@@ -120,14 +120,16 @@ int command_record(const struct options *options, struct session *session, int s
         return complain(error);
     }
     uint64_t frames = 0;
-    int status = 0;
-    if (record_frames(options, session, takeaway, signal_fd, &frames, error, sizeof(error)) < 0)
-        status = complain(error);
-    if (takeaway_stop(takeaway, error, sizeof(error)) < 0)
-        status = complain(error);
+    int rc = record_frames(options, session, takeaway, signal_fd, &frames, error, sizeof(error));
+    /* A disk that took no more frames takes no meta.json either: one line says it. */
+    char stop_error[256];
+    int stop_rc = takeaway_stop(takeaway, rc < 0 ? stop_error : error, sizeof(error));
     if (isatty(STDERR_FILENO))
         fputc('\r', stderr);
-    fprintf(stderr, "vnettop: %llu frames in %s\n", (unsigned long long)frames, dir);
+    fprintf(stderr, "vnettop: ");
+    if (rc < 0 || stop_rc < 0)
+        fprintf(stderr, "%s; ", error);
+    fprintf(stderr, "%llu frames in %s\n", (unsigned long long)frames, dir);
     takeaway_free(takeaway);
-    return status;
+    return rc < 0 || stop_rc < 0 ? 2 : 0;
 }

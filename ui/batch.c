@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "src/paths.h"
 #include "ui/console.h"
 #include "ui/dump.h"
 #include "ui/terminal.h"
@@ -52,10 +53,21 @@ static int choose_view(struct batch *batch, char *error, size_t error_size)
     return 0;
 }
 
+/* Plain text has no colours, but a theme that is none is wrong input here, too. */
+static int check_theme(const struct options *options, char *error, size_t error_size)
+{
+    struct theme theme;
+    struct theme_folders folders;
+    if (!options->theme)
+        return 0;
+    theme_folders(&folders);
+    return theme_load(&theme, options->theme, folders.list, error, error_size);
+}
+
 static int prepare(struct batch *batch, char *error, size_t error_size)
 {
     const struct options *options = batch->options;
-    if (choose_view(batch, error, error_size) < 0)
+    if (check_theme(options, error, error_size) < 0 || choose_view(batch, error, error_size) < 0)
         return -1;
     const struct table *table = table_get(batch->view.table);
     table_state_init(&batch->state, &batch->view);
@@ -119,7 +131,7 @@ static int print_frame(struct batch *batch)
 int batch_run(const struct options *options, struct session *session, int signal_fd)
 {
     struct batch batch = {.options = options, .session = session};
-    char error[256];
+    char error[512];
     int status = 0;
     if (prepare(&batch, error, sizeof(error)) < 0) {
         fprintf(stderr, "vnettop: %s\n", error);
