@@ -273,10 +273,11 @@ def cmd_lossy_rates(folder):
         print(line)
 
 
-def cmd_whole(folder, torn="", least="1"):
-    """A recording's files hold whole frames; torn: but for the last line of each, and meta.json may be the first one.
-    `sources` is written last, so what it tells of is complete in every other table: rows are counted against it."""
-    may_tear = torn == "torn"
+def cmd_whole(folder, end="", least="1"):
+    """A recording's files hold whole frames, and meta.json tells of them. end: `killed`, then the last frame may be torn
+    and meta.json be the first one; `full`, then meta.json alone may be the first one. `sources` is written last, so what
+    it tells of is complete in every other table: rows are counted against it."""
+    may_tear = end == "killed"
     with open(os.path.join(folder, "meta.json"), encoding="utf-8") as f:
         meta = json.load(f)
     tables = {t: read_csv(os.path.join(folder, t + ".csv"), may_tear) for t in meta["tables"]}
@@ -288,10 +289,9 @@ def cmd_whole(folder, torn="", least="1"):
         frames.pop()
     if len(frames) < int(least):
         raise Wrong("%d whole frames, not %s" % (len(frames), least))
-    if not may_tear and meta["frames"] != len(frames):
-        raise Wrong("meta.json tells of %s frames, the tables hold %d" % (meta["frames"], len(frames)))
-    if not may_tear and not (meta["end"] and meta["start"] and meta["sources"]):
-        raise Wrong("meta.json is not complete: %s" % meta)
+    first = end and (meta["frames"], meta["end"]) == (0, None)
+    if not first and (meta["frames"] != len(frames) or not meta["end"] or not meta["sources"]):
+        raise Wrong("%d frames, but meta.json is not theirs: %s" % (len(frames), {k: meta[k] for k in ("frames", "end", "sources")}))
     wanted = {(r["elapsed_s"], r["name"]): int(r["rows"]) for r in tables["sources"] if r["rows"]}
     for table, source in (("ports", "netlink"), ("cpus", "host")):
         rows = {}
