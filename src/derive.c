@@ -90,11 +90,16 @@ static bool is_rx(const struct column *column)
     return column->offset == offsetof(struct ports_row, rx_dropped);
 }
 
+static bool is_kernel_port(const struct frame_row *row)
+{
+    return strncmp(row->key, "net:", 4) == 0;
+}
+
 static struct port_loss port_loss(const struct frame_row *row, const struct column *column)
 {
     struct port_loss loss = {.dropped = row_delta(row, column->offset, column->slot),
                              .extra.kind = CELL_NONE};
-    if (strncmp(row->key, "net:", 4) != 0) /* OVS and DPDK count what they missed among what they dropped */
+    if (!is_kernel_port(row)) /* OVS and DPDK count what they missed among what they dropped */
         return loss;
     loss.extra = is_rx(column) ? ROW_DELTA(row, struct ports_row, rx_missed)
                                : ROW_DELTA(row, struct ports_row, qdisc_drops);
@@ -128,11 +133,11 @@ struct cell derive_drop_rate(const struct frame *frame, const struct frame_row *
 /*
  * Does the port count a packet that it drops among its packets as well? The stack's own drops (no handler,
  * backlog of a virtual port) come after the packet was counted; a tap that is written to while it is down,
- * and a NIC that misses, never counted it.
+ * and a NIC that misses, never counted it. Nor do the ports of OVS and DPDK.
  */
 static bool drop_was_counted(const struct frame_row *row, const struct column *column)
 {
-    if (!is_rx(column))
+    if (!is_rx(column) || !is_kernel_port(row))
         return false;
     for (const struct part *part = &row->part; part; part = part->next) {
         const struct ports_info *info = (const struct ports_info *)part->cur->info;

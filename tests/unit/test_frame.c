@@ -57,15 +57,15 @@ static void test_rate_over_measured_time(void **state)
     struct two two = two_at(0, 0);
     two.prev->t0_ns = 1 * SECOND, two.prev->t1_ns = 1 * SECOND + 10000000;
     two.cur->t0_ns = 2 * SECOND, two.cur->t1_ns = 2 * SECOND + 30000000;
-    const struct ports_info *info = make_port(two.inventory, "port:1");
+    const struct ports_info *info = make_port(two.inventory, "net:1");
     add_port(two.prev, info, 500);
     row_set_bytes(add_port(two.cur, info, 1510), 64640);
     row_set_bytes((struct ports_row *)sample_row_at(two.prev, TABLE_PORTS, 0), 0);
     const struct frame *frame = frame_of(&two);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 1000);
-    expect_number(port_cell(frame, "port:1", "rx_bps"), 512000);
-    expect_number(port_cell(frame, "port:1", "rx_packet_bytes"), 64);
-    const struct frame_row *row = frame_find(frame, TABLE_PORTS, "port:1");
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 1000);
+    expect_number(port_cell(frame, "net:1", "rx_bps"), 512000);
+    expect_number(port_cell(frame, "net:1", "rx_packet_bytes"), 64);
+    const struct frame_row *row = frame_find(frame, TABLE_PORTS, "net:1");
     assert_true(part_interval_s(&row->part) == 1.01);
     assert_true(part_age_s(frame, &row->part) == 0.015);
     free_two(&two);
@@ -75,11 +75,11 @@ static void test_row_times_come_before_the_samples(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    const struct ports_info *info = make_port(two.inventory, "port:1");
+    const struct ports_info *info = make_port(two.inventory, "net:1");
     add_port(two.prev, info, 0)->head.t_ns = SECOND / 2;
     add_port(two.cur, info, 1000)->head.t_ns = SECOND * 5 / 2;
     const struct frame *frame = frame_of(&two);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 500);
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 500);
     free_two(&two);
 }
 
@@ -97,16 +97,15 @@ static void test_counters_are_64_bit(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct two two = two_at(1 * SECOND, 3 * SECOND);
-        const struct ports_info *info = make_port(two.inventory, "port:1");
+        const struct ports_info *info = make_port(two.inventory, "net:1");
         add_port(two.prev, info, cases[i].before);
         add_port(two.cur, info, cases[i].now);
         const struct frame *frame = frame_of(&two);
-        struct delta delta =
-            ROW_DELTA(frame_find(frame, TABLE_PORTS, "port:1"), struct ports_row, rx_packets);
+        struct delta delta = ROW_DELTA(frame_find(frame, TABLE_PORTS, "net:1"), struct ports_row, rx_packets);
         assert_int_equal(delta.kind, CELL_U64);
         assert_true(delta.value == cases[i].now - cases[i].before);
-        expect_number(port_cell(frame, "port:1", "rx_pps"), (double)(cases[i].now - cases[i].before) / 2);
-        assert_true(port_cell(frame, "port:1", "rx_packets").u64 == cases[i].now);
+        expect_number(port_cell(frame, "net:1", "rx_pps"), (double)(cases[i].now - cases[i].before) / 2);
+        assert_true(port_cell(frame, "net:1", "rx_packets").u64 == cases[i].now);
         free_two(&two);
     }
 }
@@ -116,12 +115,12 @@ static void test_first_sample_is_new(void **state)
     (void)state;
     struct inventory *inventory = inventory_new();
     struct sample *only = sample_at(inventory, SECOND);
-    add_port(only, make_port(inventory, "port:1"), 7);
+    add_port(only, make_port(inventory, "net:1"), 7);
     struct pair pair = {.feed = "netlink", .cur = only};
     struct frame *frame = frame_new(&pair, 1, SECOND, SECOND, 0);
-    expect_kind(port_cell(frame, "port:1", "rx_pps"), CELL_NEW);
-    expect_kind(port_cell(frame, "port:1", "tx_pps"), CELL_NONE);
-    expect_number(port_cell(frame, "port:1", "rx_packets"), 7);
+    expect_kind(port_cell(frame, "net:1", "rx_pps"), CELL_NEW);
+    expect_kind(port_cell(frame, "net:1", "tx_pps"), CELL_NONE);
+    expect_number(port_cell(frame, "net:1", "rx_packets"), 7);
     frame_free(frame);
     sample_unref(only);
     inventory_unref(inventory);
@@ -132,13 +131,13 @@ static void test_new_counter_of_an_old_row(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    const struct ports_info *info = make_port(two.inventory, "port:1");
+    const struct ports_info *info = make_port(two.inventory, "net:1");
     add_port(two.prev, info, 0);
     struct ports_row *row = add_port(two.cur, info, 10);
     row_set(row, tx_packets, UINT64_C(5));
     const struct frame *frame = frame_of(&two);
-    expect_kind(port_cell(frame, "port:1", "tx_pps"), CELL_NEW);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 10);
+    expect_kind(port_cell(frame, "net:1", "tx_pps"), CELL_NEW);
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 10);
     free_two(&two);
 }
 
@@ -149,10 +148,10 @@ static void test_no_time_passed_is_new(void **state)
     static const int64_t times[] = {SECOND, SECOND - 1, -SECOND};
     for (size_t i = 0; i < 3; i++) {
         struct two two = two_at(SECOND, times[i]);
-        const struct ports_info *info = make_port(two.inventory, "port:1");
+        const struct ports_info *info = make_port(two.inventory, "net:1");
         add_port(two.prev, info, 0);
         add_port(two.cur, info, 10);
-        expect_kind(port_cell(frame_of(&two), "port:1", "rx_pps"), CELL_NEW);
+        expect_kind(port_cell(frame_of(&two), "net:1", "rx_pps"), CELL_NEW);
         free_two(&two);
     }
 }
@@ -170,16 +169,16 @@ static void test_counter_gone_back_resets_the_row(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    const struct ports_info *restarted = make_port(two.inventory, "port:1");
+    const struct ports_info *restarted = make_port(two.inventory, "net:1");
     const struct ports_info *other = make_port(two.inventory, "port:2");
     fill_port(sample_row(two.prev, TABLE_PORTS, restarted), 1000, 10, 0);
     fill_port(sample_row(two.prev, TABLE_PORTS, other), 1000, 10, 0);
     fill_port(sample_row(two.cur, TABLE_PORTS, restarted), 999, 5000000, 0);
     fill_port(sample_row(two.cur, TABLE_PORTS, other), 1001, 10, 0);
     const struct frame *frame = frame_of(&two);
-    expect_kind(port_cell(frame, "port:1", "rx_pps"), CELL_RESET);
-    expect_kind(port_cell(frame, "port:1", "tx_pps"), CELL_RESET); /* it rose, and would be a spike */
-    expect_number(port_cell(frame, "port:1", "rx_packets"), 999);
+    expect_kind(port_cell(frame, "net:1", "rx_pps"), CELL_RESET);
+    expect_kind(port_cell(frame, "net:1", "tx_pps"), CELL_RESET); /* it rose, and would be a spike */
+    expect_number(port_cell(frame, "net:1", "rx_packets"), 999);
     expect_number(port_cell(frame, "port:2", "rx_pps"), 1);
     expect_number(port_cell(frame, "port:2", "tx_pps"), 0);
     free_two(&two);
@@ -190,13 +189,13 @@ static void test_alone_column_falls_alone(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    const struct ports_info *info = make_port(two.inventory, "port:1");
+    const struct ports_info *info = make_port(two.inventory, "net:1");
     fill_port(sample_row(two.prev, TABLE_PORTS, info), 1000, 10, 7);
     fill_port(sample_row(two.cur, TABLE_PORTS, info), 1100, 20, 3);
     const struct frame *frame = frame_of(&two);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 100);
-    expect_number(port_cell(frame, "port:1", "tx_pps"), 10);
-    expect_kind(port_cell(frame, "port:1", "ports_rx_pps"), CELL_RESET);
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 100);
+    expect_number(port_cell(frame, "net:1", "tx_pps"), 10);
+    expect_kind(port_cell(frame, "net:1", "ports_rx_pps"), CELL_RESET);
     free_two(&two);
 }
 
@@ -205,13 +204,13 @@ static void test_gauge_falls(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    const struct ports_info *info = make_port(two.inventory, "port:1");
+    const struct ports_info *info = make_port(two.inventory, "net:1");
     struct ports_row *before = add_port(two.prev, info, 1), *now = add_port(two.cur, info, 2);
     row_set(before, qdisc_qlen, UINT64_C(100));
     row_set(now, qdisc_qlen, UINT64_C(1));
     const struct frame *frame = frame_of(&two);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 1);
-    expect_number(port_cell(frame, "port:1", "qdisc_qlen"), 1);
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 1);
+    expect_number(port_cell(frame, "net:1", "qdisc_qlen"), 1);
     free_two(&two);
 }
 
@@ -220,7 +219,7 @@ static void test_row_vanishes_and_returns(void **state)
 {
     (void)state;
     struct inventory *inventory = inventory_new();
-    const struct ports_info *info = make_port(inventory, "port:1"), *stays = make_port(inventory, "port:2");
+    const struct ports_info *info = make_port(inventory, "net:1"), *stays = make_port(inventory, "port:2");
     static const int64_t counts[] = {1000, -1, 10, 30};
     static const enum cell_kind expected[] = {CELL_NEW, CELL_NONE, CELL_NEW, CELL_F64};
     struct sample *before = NULL;
@@ -232,13 +231,13 @@ static void test_row_vanishes_and_returns(void **state)
         struct pair pair = {.feed = "netlink", .cur = sample, .prev = before};
         struct frame *frame = frame_new(&pair, 1, (i + 1) * SECOND, 0, 0);
         if (counts[i] < 0)
-            assert_null(frame_find(frame, TABLE_PORTS, "port:1"));
+            assert_null(frame_find(frame, TABLE_PORTS, "net:1"));
         else
-            expect_kind(port_cell(frame, "port:1", "rx_pps"), expected[i]);
+            expect_kind(port_cell(frame, "net:1", "rx_pps"), expected[i]);
         if (i > 0)
             expect_number(port_cell(frame, "port:2", "rx_pps"), 5);
         if (i == 3)
-            expect_number(port_cell(frame, "port:1", "rx_pps"), 20);
+            expect_number(port_cell(frame, "net:1", "rx_pps"), 20);
         frame_free(frame);
         sample_unref(before);
         before = sample;
@@ -306,9 +305,9 @@ static void test_parts_have_their_own_intervals(void **state)
     struct inventory *fast = inventory_new(), *slow = inventory_new();
     struct sample *f1 = sample_at(fast, 10 * SECOND), *f2 = sample_at(fast, 11 * SECOND);
     struct sample *s1 = sample_at(slow, 2 * SECOND), *s2 = sample_at(slow, 7 * SECOND);
-    add_port(f1, make_port(fast, "port:1"), 100);
-    add_port(f2, make_port(fast, "port:1"), 200);
-    struct ports_info *queues = make_port(slow, "port:1");
+    add_port(f1, make_port(fast, "net:1"), 100);
+    add_port(f2, make_port(fast, "net:1"), 200);
+    struct ports_info *queues = make_port(slow, "net:1");
     info_set(queues, qdisc, "fq");
     struct ports_row *row = sample_row(s1, TABLE_PORTS, queues);
     row_set(row, qdisc_drops, UINT64_C(1000));
@@ -322,13 +321,13 @@ static void test_parts_have_their_own_intervals(void **state)
     };
     struct frame *frame = frame_new(pairs, 3, 11 * SECOND, 0, 0);
     assert_int_equal(frame->table[TABLE_PORTS].n, 2);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 100);
-    expect_number(port_cell(frame, "port:1", "qdisc_drop_pps"), 200);
-    assert_string_equal(port_cell(frame, "port:1", "qdisc").str, "fq");
-    assert_false(port_cell(frame, "port:1", "rx_pps").stale);
-    assert_false(port_cell(frame, "port:1", "rx_packets").stale);
-    assert_true(port_cell(frame, "port:1", "qdisc_drop_pps").stale); /* 4 s old, stale after 3 */
-    assert_true(port_cell(frame, "port:1", "qdisc_drops").stale);
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 100);
+    expect_number(port_cell(frame, "net:1", "qdisc_drop_pps"), 200);
+    assert_string_equal(port_cell(frame, "net:1", "qdisc").str, "fq");
+    assert_false(port_cell(frame, "net:1", "rx_pps").stale);
+    assert_false(port_cell(frame, "net:1", "rx_packets").stale);
+    assert_true(port_cell(frame, "net:1", "qdisc_drop_pps").stale); /* 4 s old, stale after 3 */
+    assert_true(port_cell(frame, "net:1", "qdisc_drops").stale);
     expect_kind(port_cell(frame, "port:9", "rx_pps"), CELL_NEW);
     /* The slow feed is stale, so it has no part in the spread. */
     assert_int_equal(frame_spread_ns(frame), 0);
@@ -344,9 +343,9 @@ static void test_reset_is_its_parts_own(void **state)
 {
     (void)state;
     struct two fast = two_at(1 * SECOND, 2 * SECOND), slow = two_at(1 * SECOND, 2 * SECOND);
-    add_port(fast.prev, make_port(fast.inventory, "port:1"), 100);
-    add_port(fast.cur, make_port(fast.inventory, "port:1"), 200);
-    const struct ports_info *queues = make_port(slow.inventory, "port:1");
+    add_port(fast.prev, make_port(fast.inventory, "net:1"), 100);
+    add_port(fast.cur, make_port(fast.inventory, "net:1"), 200);
+    const struct ports_info *queues = make_port(slow.inventory, "net:1");
     struct ports_row *row = sample_row(slow.prev, TABLE_PORTS, queues);
     row_set(row, qdisc_drops, UINT64_C(1000));
     row = sample_row(slow.cur, TABLE_PORTS, queues);
@@ -354,8 +353,8 @@ static void test_reset_is_its_parts_own(void **state)
     struct pair pairs[] = {{.feed = "a", .cur = fast.cur, .prev = fast.prev},
                            {.feed = "b", .cur = slow.cur, .prev = slow.prev}};
     struct frame *frame = frame_new(pairs, 2, 2 * SECOND, 0, 0);
-    expect_number(port_cell(frame, "port:1", "rx_pps"), 100);
-    expect_kind(port_cell(frame, "port:1", "qdisc_drop_pps"), CELL_RESET);
+    expect_number(port_cell(frame, "net:1", "rx_pps"), 100);
+    expect_kind(port_cell(frame, "net:1", "qdisc_drop_pps"), CELL_RESET);
     frame_free(frame);
     free_two(&fast);
     free_two(&slow);
@@ -365,20 +364,20 @@ static void test_not_permitted(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND), slow = two_at(1 * SECOND, 2 * SECOND);
-    struct ports_info *info = make_port(two.inventory, "port:1");
+    struct ports_info *info = make_port(two.inventory, "net:1");
     info_deny(info, alias);
     struct ports_row *row = add_port(two.cur, info, 1);
     row_deny(row, tx_packets);
-    row = sample_row(slow.cur, TABLE_PORTS, make_port(slow.inventory, "port:1"));
+    row = sample_row(slow.cur, TABLE_PORTS, make_port(slow.inventory, "net:1"));
     row_deny(row, qdisc_drops); /* the second part says so */
     struct pair pairs[] = {{.feed = "a", .cur = two.cur}, {.feed = "b", .cur = slow.cur}};
     struct frame *frame = frame_new(pairs, 2, 2 * SECOND, 0, 0);
-    expect_kind(port_cell(frame, "port:1", "alias"), CELL_DENIED);
-    expect_kind(port_cell(frame, "port:1", "tx_packets"), CELL_DENIED);
-    expect_kind(port_cell(frame, "port:1", "tx_pps"), CELL_DENIED);
-    expect_kind(port_cell(frame, "port:1", "qdisc_drops"), CELL_DENIED);
-    expect_kind(port_cell(frame, "port:1", "qdisc_drop_pps"), CELL_DENIED);
-    expect_kind(port_cell(frame, "port:1", "mac"), CELL_NONE);
+    expect_kind(port_cell(frame, "net:1", "alias"), CELL_DENIED);
+    expect_kind(port_cell(frame, "net:1", "tx_packets"), CELL_DENIED);
+    expect_kind(port_cell(frame, "net:1", "tx_pps"), CELL_DENIED);
+    expect_kind(port_cell(frame, "net:1", "qdisc_drops"), CELL_DENIED);
+    expect_kind(port_cell(frame, "net:1", "qdisc_drop_pps"), CELL_DENIED);
+    expect_kind(port_cell(frame, "net:1", "mac"), CELL_NONE);
     frame_free(frame);
     free_two(&two);
     free_two(&slow);
@@ -388,26 +387,27 @@ static void test_stale_by_age(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    const struct ports_info *info = make_port(two.inventory, "port:1");
+    const struct ports_info *info = make_port(two.inventory, "net:1");
     add_port(two.prev, info, 0);
     add_port(two.cur, info, 10);
     struct pair pair = {.feed = "netlink", .cur = two.cur, .prev = two.prev, .stale_ns = 3 * SECOND};
     for (int64_t now = 2 * SECOND; now <= 8 * SECOND; now += 3 * SECOND) {
         struct frame *frame = frame_new(&pair, 1, now, 0, 0);
-        struct cell cell = port_cell(frame, "port:1", "rx_pps");
+        struct cell cell = port_cell(frame, "net:1", "rx_pps");
         expect_number(cell, 10); /* the value stays, dimmed */
         assert_int_equal(cell.stale, now > 5 * SECOND);
-        assert_int_equal(port_cell(frame, "port:1", "name").stale, now > 5 * SECOND);
+        assert_int_equal(port_cell(frame, "net:1", "name").stale, now > 5 * SECOND);
         frame_free(frame);
     }
     free_two(&two);
 }
 
 /* One interval of a second of a port of that kind; -1 leaves a counter out. */
-static struct two port_of_kind(const char *kind, int64_t rx, int64_t rx_dropped, int64_t rx_missed)
+static struct two port_of_kind(const char *key, const char *kind, int64_t rx, int64_t rx_dropped,
+                               int64_t rx_missed)
 {
     struct two two = two_at(1 * SECOND, 2 * SECOND);
-    struct ports_info *info = make_port(two.inventory, "port:1");
+    struct ports_info *info = make_port(two.inventory, key);
     info_set(info, kind, kind);
     struct ports_row *rows[] = {sample_row(two.prev, TABLE_PORTS, info),
                                 sample_row(two.cur, TABLE_PORTS, info)};
@@ -441,24 +441,52 @@ static void test_loss_by_kind(void **state)
         {"veth", 10, 40, -1, 40, 80},     /* more than was counted: then it was not counted */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct two two = port_of_kind(cases[i].kind, cases[i].rx, cases[i].dropped, cases[i].missed);
+        struct two two = port_of_kind("net:1", cases[i].kind, cases[i].rx, cases[i].dropped, cases[i].missed);
         const struct frame *frame = frame_of(&two);
-        expect_number(port_cell(frame, "port:1", "rx_drop_pps"), cases[i].drop_pps);
-        expect_number(port_cell(frame, "port:1", "rx_loss_pct"), cases[i].loss_pct);
+        expect_number(port_cell(frame, "net:1", "rx_drop_pps"), cases[i].drop_pps);
+        expect_number(port_cell(frame, "net:1", "rx_loss_pct"), cases[i].loss_pct);
         free_two(&two);
     }
+}
+
+/* Open vSwitch and DPDK count what they missed among what they dropped: it is lost once. */
+static void test_causes_within_the_drops(void **state)
+{
+    (void)state;
+    struct two two = port_of_kind("dpdk:1", "dpdk", 75, 25, 20);
+    expect_number(port_cell(frame_of(&two), "dpdk:1", "rx_drop_pps"), 25);
+    expect_number(port_cell(two.frame, "dpdk:1", "rx_loss_pct"), 25);
+    expect_number(port_cell(two.frame, "dpdk:1", "rx_missed_pps"), 20);
+    free_two(&two);
+}
+
+/* A sum whose other term is not known yet, or not any more, is a part of the truth. */
+static void test_partial_sum_says_so(void **state)
+{
+    (void)state;
+    struct two two = port_of_kind("net:1", "physical", 75, 25, -1);
+    struct ports_row *row = (struct ports_row *)sample_row_at(two.cur, TABLE_PORTS, 0);
+    assert_false(port_cell(frame_of(&two), "net:1", "rx_drop_pps").approx); /* there is no such counter */
+    row_set(row, rx_missed, UINT64_C(5));
+    assert_true(port_cell(frame_of(&two), "net:1", "rx_drop_pps").approx);
+    assert_true(port_cell(two.frame, "net:1", "rx_loss_pct").approx);
+    expect_number(port_cell(two.frame, "net:1", "rx_drop_pps"), 25);
+    row = (struct ports_row *)sample_row_at(two.prev, TABLE_PORTS, 0);
+    row_set(row, rx_missed, UINT64_C(5));
+    assert_false(port_cell(frame_of(&two), "net:1", "rx_drop_pps").approx);
+    free_two(&two);
 }
 
 static void test_loss_without_counters(void **state)
 {
     (void)state;
-    struct two two = port_of_kind("tap", 10, -1, -1);
-    expect_kind(port_cell(frame_of(&two), "port:1", "rx_loss_pct"), CELL_NONE);
-    expect_kind(port_cell(two.frame, "port:1", "rx_drop_pps"), CELL_NONE);
+    struct two two = port_of_kind("net:1", "tap", 10, -1, -1);
+    expect_kind(port_cell(frame_of(&two), "net:1", "rx_loss_pct"), CELL_NONE);
+    expect_kind(port_cell(two.frame, "net:1", "rx_drop_pps"), CELL_NONE);
     free_two(&two);
-    two = port_of_kind("tap", -1, 5, -1);
-    expect_kind(port_cell(frame_of(&two), "port:1", "rx_loss_pct"), CELL_NONE);
-    expect_number(port_cell(two.frame, "port:1", "rx_drop_pps"), 5);
+    two = port_of_kind("net:1", "tap", -1, 5, -1);
+    expect_kind(port_cell(frame_of(&two), "net:1", "rx_loss_pct"), CELL_NONE);
+    expect_number(port_cell(two.frame, "net:1", "rx_drop_pps"), 5);
     free_two(&two);
 }
 
@@ -467,20 +495,20 @@ static void test_tx_loss_of_two_parts(void **state)
 {
     (void)state;
     struct two fast = two_at(9 * SECOND, 10 * SECOND), slow = two_at(3 * SECOND, 8 * SECOND);
-    struct ports_info *info = make_port(fast.inventory, "port:1");
+    struct ports_info *info = make_port(fast.inventory, "net:1");
     info_set(info, kind, "tap");
     for (int i = 0; i < 2; i++) {
         struct ports_row *row = sample_row(i ? fast.cur : fast.prev, TABLE_PORTS, info);
         row_set(row, tx_packets, (uint64_t)(i * 60));
         row_set(row, tx_dropped, (uint64_t)(i * 20));
-        row = sample_row(i ? slow.cur : slow.prev, TABLE_PORTS, make_port(slow.inventory, "port:1"));
+        row = sample_row(i ? slow.cur : slow.prev, TABLE_PORTS, make_port(slow.inventory, "net:1"));
         row_set(row, qdisc_drops, (uint64_t)(i * 100));
     }
     struct pair pairs[] = {{.feed = "slow", .cur = slow.cur, .prev = slow.prev},
                            {.feed = "fast", .cur = fast.cur, .prev = fast.prev}};
     struct frame *frame = frame_new(pairs, 2, 10 * SECOND, 0, 0);
-    expect_number(port_cell(frame, "port:1", "tx_drop_pps"), 40);
-    expect_number(port_cell(frame, "port:1", "tx_loss_pct"), 40);
+    expect_number(port_cell(frame, "net:1", "tx_drop_pps"), 40);
+    expect_number(port_cell(frame, "net:1", "tx_loss_pct"), 40);
     frame_free(frame);
     free_two(&fast);
     free_two(&slow);
@@ -490,12 +518,12 @@ static void test_tx_loss_of_two_parts(void **state)
 static void test_kind_of_another_part(void **state)
 {
     (void)state;
-    struct two fast = port_of_kind("veth", 100, 25, -1), slow = two_at(1 * SECOND, 2 * SECOND);
-    sample_row(slow.cur, TABLE_PORTS, make_port(slow.inventory, "port:1"));
+    struct two fast = port_of_kind("net:1", "veth", 100, 25, -1), slow = two_at(1 * SECOND, 2 * SECOND);
+    sample_row(slow.cur, TABLE_PORTS, make_port(slow.inventory, "net:1"));
     struct pair pairs[] = {{.feed = "slow", .cur = slow.cur},
                            {.feed = "fast", .cur = fast.cur, .prev = fast.prev}};
     struct frame *frame = frame_new(pairs, 2, 2 * SECOND, 0, 0);
-    expect_number(port_cell(frame, "port:1", "rx_loss_pct"), 25);
+    expect_number(port_cell(frame, "net:1", "rx_loss_pct"), 25);
     frame_free(frame);
     free_two(&fast);
     free_two(&slow);
@@ -505,7 +533,7 @@ static void test_packet_size_and_utilisation(void **state)
 {
     (void)state;
     struct two two = two_at(1 * SECOND, 3 * SECOND);
-    struct ports_info *info = make_port(two.inventory, "port:1");
+    struct ports_info *info = make_port(two.inventory, "net:1");
     info_set(info, speed_mbps, UINT64_C(10));
     struct ports_info *slow = make_port(two.inventory, "port:2"),
                       *unknown = make_port(two.inventory, "port:3");
@@ -516,12 +544,12 @@ static void test_packet_size_and_utilisation(void **state)
         row_set_bytes(add_port(two.cur, infos[i], i == 0 ? 1000 : 0), 1250000);
     }
     const struct frame *frame = frame_of(&two);
-    expect_number(port_cell(frame, "port:1", "rx_util_pct"), 50); /* 5 of 10 Mbit/s */
-    expect_number(port_cell(frame, "port:1", "rx_packet_bytes"), 1250);
+    expect_number(port_cell(frame, "net:1", "rx_util_pct"), 50); /* 5 of 10 Mbit/s */
+    expect_number(port_cell(frame, "net:1", "rx_packet_bytes"), 1250);
     expect_kind(port_cell(frame, "port:2", "rx_util_pct"), CELL_NONE); /* no speed is not endless use */
     expect_kind(port_cell(frame, "port:3", "rx_util_pct"), CELL_NONE);
     expect_kind(port_cell(frame, "port:2", "rx_packet_bytes"), CELL_NONE); /* of no packet */
-    expect_kind(port_cell(frame, "port:1", "tx_util_pct"), CELL_NONE);
+    expect_kind(port_cell(frame, "net:1", "tx_util_pct"), CELL_NONE);
     free_two(&two);
 }
 
@@ -676,7 +704,7 @@ static void test_empty_frames(void **state)
 {
     (void)state;
     struct frame *frame = frame_new(NULL, 0, SECOND, 0, 0);
-    assert_null(frame_find(frame, TABLE_PORTS, "port:1"));
+    assert_null(frame_find(frame, TABLE_PORTS, "net:1"));
     assert_int_equal(frame_spread_ns(frame), 0);
     frame_free(frame);
     struct pair nothing = {.feed = "none"};
@@ -830,6 +858,8 @@ int main(void)
         cmocka_unit_test(test_not_permitted),
         cmocka_unit_test(test_stale_by_age),
         cmocka_unit_test(test_loss_by_kind),
+        cmocka_unit_test(test_causes_within_the_drops),
+        cmocka_unit_test(test_partial_sum_says_so),
         cmocka_unit_test(test_loss_without_counters),
         cmocka_unit_test(test_tx_loss_of_two_parts),
         cmocka_unit_test(test_kind_of_another_part),

@@ -224,7 +224,7 @@ static void put_slow(struct history *h, size_t slow, int i)
 static void test_old_frames_are_those_shown(void **state)
 {
     (void)state;
-    struct history h = history_new(5 * BUDGET);
+    struct history h = history_new(10 * BUDGET);
     size_t slow = store_add_feed(h.store, "slow");
     store_set_stale(h.store, slow, 2 * SECOND);
     struct shown *shown = calloc(3000, sizeof(*shown));
