@@ -455,19 +455,44 @@ static enum jsonrpc_status await_reply(struct jsonrpc *rpc, int64_t id, int64_t 
     }
 }
 
-enum jsonrpc_status jsonrpc_call(struct jsonrpc *rpc, const char *method, json_t *params, int64_t deadline_ns,
-                                 json_t **result, char *err, size_t errlen)
+/* Sends a request, whose number goes to `*id`; `params` is consumed. */
+static enum jsonrpc_status send_request(struct jsonrpc *rpc, const char *method, json_t *params,
+                                        int64_t deadline_ns, int64_t *id, char *err, size_t errlen)
 {
-    int64_t id = rpc->next_id++;
-    json_t *request = json_pack("{sIsssO}", "id", (json_int_t)id, "method", method, "params", params);
+    *id = rpc->next_id++;
+    json_t *request = json_pack("{sIsssO}", "id", (json_int_t)*id, "method", method, "params", params);
 
-    *result = NULL;
     json_decref(params);
     if (rpc->fd < 0) {
         json_decref(request);
         return broken(rpc, "not connected", err, errlen);
     }
-    enum jsonrpc_status st = send_message(rpc, request, deadline_ns, err, errlen);
+    return send_message(rpc, request, deadline_ns, err, errlen);
+}
+
+int64_t jsonrpc_send(struct jsonrpc *rpc, const char *method, json_t *params, int64_t deadline_ns, char *err,
+                     size_t errlen)
+{
+    int64_t id;
+    return send_request(rpc, method, params, deadline_ns, &id, err, errlen) == JSONRPC_OK ? id : 0;
+}
+
+enum jsonrpc_status jsonrpc_await(struct jsonrpc *rpc, int64_t id, int64_t deadline_ns, json_t **result,
+                                  char *err, size_t errlen)
+{
+    *result = NULL;
+    if (rpc->fd < 0)
+        return broken(rpc, "not connected", err, errlen);
+    return await_reply(rpc, id, deadline_ns, result, err, errlen);
+}
+
+enum jsonrpc_status jsonrpc_call(struct jsonrpc *rpc, const char *method, json_t *params, int64_t deadline_ns,
+                                 json_t **result, char *err, size_t errlen)
+{
+    int64_t id;
+    enum jsonrpc_status st = send_request(rpc, method, params, deadline_ns, &id, err, errlen);
+
+    *result = NULL;
     return st == JSONRPC_OK ? await_reply(rpc, id, deadline_ns, result, err, errlen) : st;
 }
 

@@ -59,6 +59,16 @@ enum jsonrpc_status jsonrpc_call(struct jsonrpc *rpc, const char *method, json_t
                                  json_t **result, char *err, size_t errlen);
 
 /*
+ * The two halves of a call, for several requests on the wire at once: a server that takes them in one go
+ * wakes once. Answers are awaited in the order of the requests. A failed jsonrpc_send gives 0 and closes the
+ * connection.
+ */
+int64_t jsonrpc_send(struct jsonrpc *rpc, const char *method, json_t *params, int64_t deadline_ns, char *err,
+                     size_t errlen);
+enum jsonrpc_status jsonrpc_await(struct jsonrpc *rpc, int64_t id, int64_t deadline_ns, json_t **result,
+                                  char *err, size_t errlen);
+
+/*
  * Handles the notifications and echo requests that have come; when there are none, waits for the first until
  * `wait_until_ns` (in the past: does not wait). JSONRPC_OK also when none came: nothing was owed.
  */

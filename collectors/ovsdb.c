@@ -70,7 +70,8 @@ static int start_monitor(struct ovsdb *db, int64_t deadline_ns, char *err, size_
     return 0;
 }
 
-struct ovsdb *ovsdb_open(const char *socket_path, int64_t deadline_ns, int stop_fd, char *err, size_t errlen)
+static struct ovsdb *open_monitor(const char *socket_path, bool statistics, int64_t deadline_ns, int stop_fd,
+                                  char *err, size_t errlen)
 {
     struct ovsdb *db = calloc(1, sizeof(*db));
 
@@ -84,11 +85,25 @@ struct ovsdb *ovsdb_open(const char *socket_path, int64_t deadline_ns, int stop_
         return NULL;
     }
     jsonrpc_on_notify(db->rpc, take_update, db);
-    if (read_schema(db, deadline_ns, err, errlen) < 0 || start_monitor(db, deadline_ns, err, errlen) < 0) {
+    bool ok = read_schema(db, deadline_ns, err, errlen) == 0;
+    if (!statistics)
+        db->mirror.monitored[OVSDB_IF_STATISTICS] = false;
+    if (!ok || start_monitor(db, deadline_ns, err, errlen) < 0) {
         ovsdb_close(db);
         return NULL;
     }
     return db;
+}
+
+struct ovsdb *ovsdb_open(const char *socket_path, int64_t deadline_ns, int stop_fd, char *err, size_t errlen)
+{
+    return open_monitor(socket_path, true, deadline_ns, stop_fd, err, errlen);
+}
+
+struct ovsdb *ovsdb_open_inventory(const char *socket_path, int64_t deadline_ns, int stop_fd, char *err,
+                                   size_t errlen)
+{
+    return open_monitor(socket_path, false, deadline_ns, stop_fd, err, errlen);
 }
 
 void ovsdb_close(struct ovsdb *db)

@@ -18,6 +18,9 @@ struct ovsdb;
 
 /* NULL with `err` filled when the database does not answer in time. `stop_fd` may be -1. */
 struct ovsdb *ovsdb_open(const char *socket_path, int64_t deadline_ns, int stop_fd, char *err, size_t errlen);
+/* The same without the statistics, which are most of what is sent every 5 s: for whoever has them live. */
+struct ovsdb *ovsdb_open_inventory(const char *socket_path, int64_t deadline_ns, int stop_fd, char *err,
+                                   size_t errlen);
 void ovsdb_close(struct ovsdb *db);
 
 /* Takes in the updates that have come; waits for the first until `wait_until_ns` (in the past: does not

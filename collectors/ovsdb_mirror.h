@@ -37,6 +37,7 @@ enum ovsdb_column {
     OVSDB_IF_NAME,
     OVSDB_IF_TYPE,
     OVSDB_IF_OFPORT,
+    OVSDB_IF_IFINDEX, /* in the daemon's network namespace; 0: no interface of the kernel's */
     OVSDB_IF_OPTIONS,
     OVSDB_IF_STATUS,
     OVSDB_IF_STATISTICS,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Every command reads only. `-nh`: without histograms, which are large; `-s`: with statistics. */
@@ -192,42 +193,53 @@ static json_t *build_params(const struct unixctl_command_info *info, const char 
     return params;
 }
 
-/* One question on the wire; the result must be a text. */
-static enum jsonrpc_status ask(struct jsonrpc *rpc, const char *method, json_t *params, int64_t deadline_ns,
-                               char **text, char *err, size_t errlen)
+struct unixctl_ticket unixctl_send(struct unixctl *ctl, enum unixctl_command command, const char *argument,
+                                   int64_t deadline_ns, char *err, size_t errlen)
+{
+    const struct unixctl_command_info *info = &unixctl_commands[command];
+    struct unixctl_ticket ticket = {.command = command, .status = JSONRPC_REFUSED};
+    json_t *params;
+
+    if (ctl->unknown[command]) {
+        snprintf(err, errlen, "%s: this Open vSwitch has no such command", info->method);
+        return ticket;
+    }
+    if (!(params = build_params(info, argument))) {
+        snprintf(err, errlen, "%s: argument \"%s\" cannot be sent", info->method, argument ? argument : "");
+        return ticket;
+    }
+    ticket.id = jsonrpc_send(ctl->rpc, info->method, params, deadline_ns, err, errlen);
+    ticket.status = ticket.id ? JSONRPC_OK : JSONRPC_BROKEN;
+    return ticket;
+}
+
+/* The result must be a text. */
+enum jsonrpc_status unixctl_await(struct unixctl *ctl, const struct unixctl_ticket *ticket,
+                                  int64_t deadline_ns, char **text, char *err, size_t errlen)
 {
     json_t *result = NULL;
-    enum jsonrpc_status st = jsonrpc_call(rpc, method, params, deadline_ns, &result, err, errlen);
 
+    *text = NULL;
+    if (ticket->id == 0)
+        return ticket->status;
+    enum jsonrpc_status st = jsonrpc_await(ctl->rpc, ticket->id, deadline_ns, &result, err, errlen);
+    if (st == JSONRPC_REFUSED && strstr(err, "is not a valid command"))
+        ctl->unknown[ticket->command] = true;
     if (st != JSONRPC_OK)
         return st;
     *text = json_is_string(result) ? strdup(json_string_value(result)) : NULL;
     json_decref(result);
     if (*text)
         return JSONRPC_OK;
-    snprintf(err, errlen, "%s: the answer is not a text", method);
+    snprintf(err, errlen, "%s: the answer is not a text", unixctl_commands[ticket->command].method);
     return JSONRPC_REFUSED;
 }
 
 enum jsonrpc_status unixctl_call(struct unixctl *ctl, enum unixctl_command command, const char *argument,
                                  int64_t deadline_ns, char **text, char *err, size_t errlen)
 {
-    const struct unixctl_command_info *info = &unixctl_commands[command];
-    json_t *params;
-
-    *text = NULL;
-    if (ctl->unknown[command]) {
-        snprintf(err, errlen, "%s: this Open vSwitch has no such command", info->method);
-        return JSONRPC_REFUSED;
-    }
-    if (!(params = build_params(info, argument))) {
-        snprintf(err, errlen, "%s: argument \"%s\" cannot be sent", info->method, argument ? argument : "");
-        return JSONRPC_REFUSED;
-    }
-    enum jsonrpc_status st = ask(ctl->rpc, info->method, params, deadline_ns, text, err, errlen);
-    if (st == JSONRPC_REFUSED && strstr(err, "is not a valid command"))
-        ctl->unknown[command] = true;
-    return st;
+    struct unixctl_ticket ticket = unixctl_send(ctl, command, argument, deadline_ns, err, errlen);
+    return unixctl_await(ctl, &ticket, deadline_ns, text, err, errlen);
 }
 
 /* A control socket that answers `version`, which settles that it is not stale. */
@@ -268,6 +280,13 @@ struct unixctl *unixctl_open(const struct unixctl_target *targets, size_t n, int
         }
     }
     return NULL;
+}
+
+pid_t unixctl_pid(const struct unixctl *ctl)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof(peer);
+    return getsockopt(jsonrpc_fd(ctl->rpc), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
 }
 
 const char *unixctl_version(const struct unixctl *ctl)

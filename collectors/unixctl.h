@@ -76,4 +76,23 @@ void unixctl_close(struct unixctl *ctl);
 enum jsonrpc_status unixctl_call(struct unixctl *ctl, enum unixctl_command command, const char *argument,
                                  int64_t deadline_ns, char **text, char *err, size_t errlen);
 
+/*
+ * The two halves of a call: several commands on the wire at once are served in one pass of the daemon's main
+ * loop. Sent are asked in turn; answers are awaited in the same order, each sent one exactly once.
+ * unixctl_send tells nothing: what went wrong is the result of unixctl_await.
+ */
+struct unixctl_ticket {
+    enum unixctl_command command;
+    int64_t id; /* 0: not sent */
+    enum jsonrpc_status status;
+};
+struct unixctl_ticket unixctl_send(struct unixctl *ctl, enum unixctl_command command, const char *argument,
+                                   int64_t deadline_ns, char *err, size_t errlen);
+enum jsonrpc_status unixctl_await(struct unixctl *ctl, const struct unixctl_ticket *ticket,
+                                  int64_t deadline_ns, char **text, char *err, size_t errlen);
+
+/* The daemon's process as the kernel knows it: a pid file may be of another pid namespace. 0: not visible
+ * from here. */
+pid_t unixctl_pid(const struct unixctl *ctl);
+
 #endif
