@@ -3,6 +3,7 @@
  * Every collector of this build. To add a source, add its line; the order is the order of its rows and, where
  * several tell the same of a thing (a port's name), who is believed first.
  */
+#include "collectors/dpdk.h"
 #include "collectors/host.h"
 #include "collectors/host_topology.h"
 #include "collectors/netlink.h"
@@ -16,5 +17,7 @@ const struct collector *const all_collectors[] = {
     &host_topology_collector,
     &qemu_collector,
     &qemu_places_collector,
+    &dpdk_collector,
+    &dpdk_slow_collector,
     NULL,
 };
