@@ -207,21 +207,27 @@ def cmd_sum(folder, name, rate, netns="self"):
     print(nearest if abs(total - nearest) < Decimal("0.001") else total)
 
 
+def quick_frames(folder, most_s):
+    """elapsed_s of the frames whose counters were read in so short a time that their moment is known that well."""
+    return {r["elapsed_s"] for r in read_csv(os.path.join(folder, "sources.csv"))
+            if r["name"] == "netlink" and r["read_s"] and float(r["read_s"]) <= most_s}
+
+
 def cmd_mean(folder, name, rate, start_ns, end_ns, netns="self"):
-    """Mean of a rate over all intervals that lie wholly between two monotonic times, each weighed by its length."""
+    """Mean of a rate over the intervals between two monotonic times, each weighed by its length. On a busy machine a read
+    may be stopped in its middle: the first and the last one are such that took no longer than a millisecond."""
     with open(os.path.join(folder, "meta.json"), encoding="utf-8") as f:
         zero = json.load(f)["start"]["monotonic_ns"]
-    total, seconds = Decimal(0), Decimal(0)
-    for row in rows_of(folder, name, netns):
-        if not row[rate]:
-            continue
-        t = zero + sample_ns(row)
-        if t - ns(row["interval_s"]) >= int(start_ns) and t <= int(end_ns):
-            total += Decimal(row[rate]) * Decimal(row["interval_s"])
-            seconds += Decimal(row["interval_s"])
-    if not seconds:
-        raise Wrong("no interval of %s lies between %s and %s" % (name, start_ns, end_ns))
-    print("%.6f" % (total / seconds))
+    quick = quick_frames(folder, 0.001)
+    rows = [r for r in rows_of(folder, name, netns) if int(start_ns) <= zero + sample_ns(r) <= int(end_ns)]
+    while rows and rows[0]["elapsed_s"] not in quick:
+        rows.pop(0)
+    while rows and rows[-1]["elapsed_s"] not in quick:
+        rows.pop()
+    seconds = sum(Decimal(r["interval_s"]) for r in rows[1:])
+    if seconds * NS * 2 < int(end_ns) - int(start_ns):
+        raise Wrong("only %s s of %s were read quickly enough to tell a mean" % (seconds, name))
+    print("%.6f" % (sum(Decimal(r[rate]) * Decimal(r["interval_s"]) for r in rows[1:]) / seconds))
 
 
 def kernel_links(path):
