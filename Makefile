@@ -20,12 +20,13 @@ CPPFLAGS += -D_GNU_SOURCE -DVNETTOP_VERSION='"$(VERSION)"' -DVNETTOP_DATADIR='"$
 WARN     = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith $(if $(WERROR),-Werror)
 LIBS     = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
 
-# Every .c of these folders belongs to the program; src/main.c alone has main().
-SRCS    := $(wildcard src/*.c collectors/*.c ui/*.c)
+# Every .c of these folders belongs to the program, but for sources whose library is not there; src/main.c alone has main().
+WITHOUT := $(if $(HAVE_LIBVIRT),,collectors/libvirt%.c)
+SRCS    := $(filter-out $(WITHOUT),$(wildcard src/*.c collectors/*.c ui/*.c))
 OBJS    := $(SRCS:%.c=$(BUILD)/%.o)
 LIBOBJS := $(filter-out $(BUILD)/src/main.o,$(OBJS))
 # tests/unit/test_X.c is one cmocka program each, linked with all but main.
-UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(filter-out $(WITHOUT:collectors/%=tests/unit/test_%),$(wildcard tests/unit/test_*.c)))
 # tests/fakes/X.c, tests/lab/X.c: helper programs of the tests, one file each.
 TOOLS   := $(patsubst tests/%.c,$(BUILD)/tools/%,$(wildcard tests/fakes/*.c tests/lab/*.c tests/bench/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -6,6 +6,9 @@
 #include "collectors/dpdk.h"
 #include "collectors/host.h"
 #include "collectors/host_topology.h"
+#ifdef HAVE_LIBVIRT
+#include "collectors/libvirt.h"
+#endif
 #include "collectors/netlink.h"
 #include "collectors/qemu.h"
 #include "src/collector.h"
@@ -15,6 +18,10 @@ const struct collector *const all_collectors[] = {
     &netlink_queues_collector,
     &host_collector,
     &host_topology_collector,
+#ifdef HAVE_LIBVIRT
+    &libvirt_collector,
+    &libvirt_stats_collector,
+#endif
     &qemu_collector,
     &qemu_places_collector,
     &dpdk_collector,

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libvirt's event loop (see libvirt_events.h). Its thread runs until the process ends: libvirt has no way to
+ * take a loop back. What it holds is the library's own state, of which there is one for each process.
+ */
+#include "collectors/libvirt_events.h"
+
+#include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
+#include <libxml/parser.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void ignore_error(void *context, virErrorPtr error)
+{
+    (void)context;
+    (void)error;
+}
+
+void libvirt_events_prepare(void)
+{
+    /* Warnings (a daemon that does not answer) go to stderr even where errors are taken over. */
+    setenv("LIBVIRT_LOG_OUTPUTS", "4:file:/dev/null", 0);
+    setenv("LIBVIRT_AUTOSTART", "0", 0); /* qemu:///session would start a daemon for the asking */
+    virSetErrorFunc(NULL, ignore_error);
+    xmlInitParser();
+}
+
+static void *run_loop(void *unused)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    while (true)
+        if (virEventRunDefaultImpl() < 0)
+            nanosleep(&pause, NULL);
+    return unused;
+}
+
+/* Signals are the main thread's. */
+static int start_thread(void)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&thread, NULL, run_loop, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == 0) {
+        pthread_setname_np(thread, "vt-libvirt-loop");
+        pthread_detach(thread);
+    }
+    return rc;
+}
+
+int libvirt_events_start(char *err, size_t errlen)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool registered, running;
+    int rc = 0;
+    pthread_mutex_lock(&lock);
+    if (!registered)
+        registered = virInitialize() == 0 && virEventRegisterDefaultImpl() == 0;
+    if (registered && !running) {
+        rc = start_thread();
+        running = rc == 0;
+    }
+    bool ok = running;
+    pthread_mutex_unlock(&lock);
+    if (!ok)
+        snprintf(err, errlen, "libvirt's event loop does not start: %s",
+                 rc ? strerror(rc) : virGetLastErrorMessage());
+    return ok ? 0 : -1;
+}
