@@ -257,6 +257,18 @@ static void test_cut_softirqs(void **state)
     host_softirqs_free(&cut);
 }
 
+/* Field by field: the struct has padding. */
+static void assert_same_lines(const struct host_softnet *cut, const struct host_softnet *whole)
+{
+    assert_true(cut->n <= whole->n);
+    for (size_t i = 0; i < cut->n; i++) {
+        assert_int_equal(cut->lines[i].cpu, whole->lines[i].cpu);
+        assert_int_equal(cut->lines[i].processed, whole->lines[i].processed);
+        assert_int_equal(cut->lines[i].dropped, whole->lines[i].dropped);
+        assert_int_equal(cut->lines[i].squeezed, whole->lines[i].squeezed);
+    }
+}
+
 static void test_cut_softnet_and_psi(void **state)
 {
     (void)state;
@@ -266,7 +278,7 @@ static void test_cut_softnet_and_psi(void **state)
     for (size_t len = 0; len < sizeof(softnet_text) - 1; len++) {
         char *text = exact(softnet_text, len);
         if (host_parse_softnet(text, len, &cut))
-            assert_memory_equal(cut.lines, whole.lines, cut.n * sizeof(*cut.lines));
+            assert_same_lines(&cut, &whole);
         free(text);
     }
     for (size_t len = 0; len < sizeof(psi_text) - 1; len++) {
