@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include <linux/ethtool.h>
 #include <linux/if_tun.h>
 #include <linux/neighbour.h>
 #include <linux/pkt_sched.h>
+#include <linux/sockios.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -116,6 +118,36 @@ static void test_inventory(void **state)
     assert_false(info_has(a, ports));
     assert_string_equal(info_of(need_row(sample, "lo"))->kind, "loopback");
     sample_unref(sample);
+    probe_close(&probe);
+    end_case(&hand);
+}
+
+/* Queues in use, as ethtool tells them; asked again when the link changes. */
+static void test_queues_in_use(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct probe probe;
+    struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
+    struct ifreq request = {.ifr_name = "a", .ifr_data = (void *)&channels};
+    begin_case(&hand);
+    assert_int_equal(make_veth(&hand, "a", "b"), 0);
+    if (ioctl(hand.chan.fd, SIOCETHTOOL, &request) < 0 || channels.max_tx < 2) {
+        print_message("skipped: veth has one queue here\n");
+        end_case(&hand);
+        skip();
+    }
+    probe_open(&probe, &netlink_collector, NULL);
+    struct sample *first = probe_read(&probe);
+    assert_int_equal(info_of(need_row(first, "a"))->tx_queues, channels.tx_count + channels.combined_count);
+    channels.cmd = ETHTOOL_SCHANNELS;
+    channels.tx_count = channels.tx_count == 1 ? 2 : 1;
+    assert_int_equal(ioctl(hand.chan.fd, SIOCETHTOOL, &request), 0);
+    assert_int_equal(set_u32(&hand, "a", IFLA_MTU, 1400), 0);
+    struct sample *second = probe_read(&probe);
+    assert_int_equal(info_of(need_row(second, "a"))->tx_queues, channels.tx_count + channels.combined_count);
+    sample_unref(first);
+    sample_unref(second);
     probe_close(&probe);
     end_case(&hand);
 }
@@ -426,6 +458,7 @@ static void test_bridge_sums(void **state)
     samples[1] = probe_read(&probe);
     assert_int_equal(set_u32(&hand, "p0", IFLA_MASTER, 0), 0);
     send_frames("e1", 100, 100);
+    send_frames("e0", 50, 100);
     samples[2] = probe_read(&probe);
     assert_int_equal(set_u32(&hand, "p0", IFLA_MASTER, (uint32_t)index_of("br")), 0);
     samples[3] = probe_read(&probe);
@@ -546,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_counters_are_the_kernels),
         cmocka_unit_test(test_getlink_gives_the_same),
         cmocka_unit_test(test_inventory),
+        cmocka_unit_test(test_queues_in_use),
         cmocka_unit_test(test_tap_nobody_reads),
         cmocka_unit_test(test_rename_keeps_the_key),
         cmocka_unit_test(test_made_anew_is_another_port),

@@ -91,13 +91,49 @@ static void test_leaving_a_bridge_is_no_death(void **state)
     assert_int_equal(nl_links_open(&links, 0, &hand.call), COLLECT_OK);
     assert_int_equal(nl_links_update(&links, &hand.chan, &hand.call), 0);
     size_t n = links.n;
+    nl_links_find(&links, (uint32_t)index_of("a"))->seen = 12345;
     assert_int_equal(set_u32(&hand, "a", IFLA_MASTER, 0), 0);
     assert_int_equal(nl_links_update(&links, &hand.chan, &hand.call), 0);
     assert_int_equal(links.n, n);
     const struct nl_port *a = nl_links_find(&links, (uint32_t)index_of("a"));
     assert_non_null(a);
     assert_int_equal(a->link.master, 0);
+    /* The same entry, not one made anew. */
+    assert_int_equal(a->seen, 12345);
     nl_links_close(&links);
+    end_case(&hand);
+}
+
+/* Takes this process's subscriptions to link notifications away, behind the collector's back. */
+static int unsubscribe_all(void)
+{
+    int dropped = 0, group = RTNLGRP_LINK;
+    for (int fd = 3; fd < 256; fd++) {
+        uint32_t groups = 0;
+        socklen_t size = sizeof(groups);
+        if (getsockopt(fd, SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, &groups, &size) == 0 && groups & 1)
+            dropped += setsockopt(fd, SOL_NETLINK, NETLINK_DROP_MEMBERSHIP, &group, sizeof(group)) == 0;
+    }
+    return dropped;
+}
+
+/* Counters of a link that nothing was told of make the collector ask for all links, within the same read. */
+static void test_unknown_link(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct probe probe;
+    begin_case(&hand);
+    assert_int_equal(make_veth(&hand, "a", "b"), 0);
+    probe_open(&probe, &netlink_collector, NULL);
+    sample_unref(probe_read(&probe));
+    assert_int_equal(unsubscribe_all(), 1);
+    assert_int_equal(make_pair(&hand, "c", "d"), 0);
+    struct sample *sample = probe_read(&probe);
+    assert_string_equal(info_of(need_row(sample, "c"))->link, "d");
+    need_row(sample, "a");
+    sample_unref(sample);
+    probe_close(&probe);
     end_case(&hand);
 }
 
@@ -212,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_enobufs),
         cmocka_unit_test(test_no_news_no_work),
         cmocka_unit_test(test_leaving_a_bridge_is_no_death),
+        cmocka_unit_test(test_unknown_link),
         cmocka_unit_test(test_churn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

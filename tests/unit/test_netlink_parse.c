@@ -16,6 +16,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/if_tun.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <stdio.h>
@@ -207,6 +208,29 @@ static void test_fdb_recorded(void **state)
         free(recording.bytes);
         free(links.bytes);
     }
+}
+
+static uint32_t fdb_of(uint8_t family, uint8_t flags, uint16_t master_size)
+{
+    struct ndmsg head = {.ndm_family = family, .ndm_flags = flags, .ndm_ifindex = 5};
+    uint32_t master = 9;
+    struct nl_msg *message = nl_chan_request(RTM_NEWNEIGH, 0, &head, sizeof(head));
+    if (master_size)
+        nla_put(message, NDA_MASTER, master_size, &master);
+    uint32_t bridge = nl_fdb_bridge(nlmsg_hdr(message));
+    nlmsg_free(message);
+    return bridge;
+}
+
+static void test_fdb_by_hand(void **state)
+{
+    (void)state;
+    assert_int_equal(fdb_of(AF_BRIDGE, NTF_MASTER, 4), 9);
+    assert_int_equal(fdb_of(AF_BRIDGE, 0, 4), 9);
+    assert_int_equal(fdb_of(AF_BRIDGE, NTF_SELF, 4), 0); /* a device's own filter list */
+    assert_int_equal(fdb_of(AF_INET, 0, 4), 0);
+    assert_int_equal(fdb_of(AF_BRIDGE, 0, 0), 0);
+    assert_int_equal(fdb_of(AF_BRIDGE, 0, 2), 0);
 }
 
 /* ---- hostile bytes ---- */
@@ -656,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_stats_both_ways),
         cmocka_unit_test(test_qdiscs_recorded),
         cmocka_unit_test(test_fdb_recorded),
+        cmocka_unit_test(test_fdb_by_hand),
         cmocka_unit_test(test_cut_at_every_byte),
         cmocka_unit_test(test_turned_over_bytes),
         cmocka_unit_test(test_not_about_a_link),
