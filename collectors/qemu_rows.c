@@ -175,8 +175,9 @@ static void set_port(struct inventory *inventory, struct paths_info *info, const
 
 static void set_back_end(struct inventory *inventory, struct paths_info *info, const struct qemu_nic *nic)
 {
-    char model[sizeof(nic->model)];
-    if (qemu_card_model(nic, model, sizeof(model)))
+    char buf[sizeof(nic->model)];
+    const char *model = qemu_card_model(nic, buf, sizeof(buf));
+    if (model)
         info_set(info, model, inventory_text(inventory, model));
     info_set(info, backend, inventory_text(inventory, qemu_card_backend(nic)));
     if (*nic->socket)

@@ -2,8 +2,8 @@
 /*
  * Starts named threads pinned to CPUs that do nothing but spin, for a time or until killed: two on one CPU
  * are the ground truth for run and steal (50 % each, adding up to 100 %). Prints each thread's id, CPU and
- * name, then "ready"; the lab scripts read the kernel's accounts of them. It must not know how those are
- * read.
+ * name, then "ready"; the lab scripts read the kernel's accounts of them. What stands behind `--` is for
+ * others to read: a process that is to look like a virtual machine's. It must not know how those are read.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -110,8 +110,8 @@ int main(int argc, char **argv)
             pattern = optarg;
         else if (option == 't')
             seconds = strtod(optarg, NULL);
-    if (count <= 0 || optind != argc) {
-        fputs("usage: spin -c CPU,CPU,... [-n NAME_WITH_%d] [-t SECONDS]\n", stderr);
+    if (count <= 0 || (optind != argc && strcmp(argv[optind - 1], "--") != 0)) {
+        fputs("usage: spin -c CPU,CPU,... [-n NAME_WITH_%d] [-t SECONDS] [-- ANYTHING]\n", stderr);
         return 2;
     }
     pthread_barrier_init(&started, NULL, (unsigned)count + 1);
