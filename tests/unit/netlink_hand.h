@@ -131,7 +131,9 @@ static inline void wait_until_it_sends(struct hand *hand, const char *name)
         struct nl_msg *request = plain_link_request(index_of(name));
         assert_int_equal(nl_chan_ask(&hand->chan, request, take_link, &link, &hand->call), 0);
         nlmsg_free(request);
-        if (link.flags & IFF_LOWER_UP && strcmp(link.qdisc, "noop") != 0)
+        /* Set in the same breath as the queue is opened; the carrier and the discipline's name are there
+         * before. */
+        if (link.operstate == IF_OPER_UP)
             return;
         usleep(5000);
     }
