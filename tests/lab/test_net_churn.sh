@@ -71,7 +71,7 @@ t_links_by_the_hundred() {
     net_veth s0 s1
     defer ip link del group 66
     record_start "$LAB/rec" -d 0.1 --netns self,lab-x
-    net_send s0 20000 -r 2500 >"$LAB/sent" &
+    net_send s0 12500 -r 2500 >"$LAB/sent" &
     sender=$!
     defer net_end $sender
     while process_runs $sender; do
@@ -79,15 +79,15 @@ t_links_by_the_hundred() {
         rounds=$((rounds + 1))
     done
     wait $sender
-    wait_until 10 record_has_last "$LAB/rec" rx_packets 20000 name=s1
+    wait_until 10 record_has_last "$LAB/rec" rx_packets 12500 name=s1
     record_end "$LAB/rec"
-    seen=$(recording check "$LAB/rec" 20000)
+    seen=$(recording check "$LAB/rec" 12500)
     echo "$rounds rounds: $seen"
     assert_between "$rounds" 2 1000 "rounds of $LINKS links"
     assert_between "$(grep -o ' new=[0-9]*' <<<"$seen" | cut -d = -f 2)" 200 1000000 "rows that were new"
     assert_match "$seen" ' rst=0 '
     assert_match "$seen" ' gaps=0 '
-    assert_eq "$(recording sum "$LAB/rec" s1 rx_pps)" 20000 "the link that stayed"
+    assert_eq "$(recording sum "$LAB/rec" s1 rx_pps)" 12500 "the link that stayed"
     assert_between "$(check_names_that_came_back)" 2 1000 "ports that bore one name"
     assert_between "$(csv "$LAB/rec/ports.csv" name netns=lab-x | grep -c '^c')" 1 1000000 "rows of links that had moved"
     assert_between "$(csv "$LAB/rec/ports.csv" name netns=self | grep -c '^r')" 1 1000000 "rows of links with another name"
