@@ -5,6 +5,7 @@
  */
 #include "src/derive_join.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,17 +173,7 @@ struct cell derive_vm_worst(const struct frame *frame, const struct frame_row *r
                             const struct column *column)
 {
     (void)column;
-    const struct frame_row *worst = NULL;
-    double most = -1;
-    for (const struct frame_row *t = join_first_thread(frame, row); t; t = join_next_thread(frame, t)) {
-        struct cell cell = nothing();
-        if (has_role(t, vcpu_role))
-            cell = cell_of(frame, TABLE_THREADS, t, "steal_pct");
-        if (cell_is_number(&cell) && cell_number(&cell) > most) {
-            most = cell_number(&cell);
-            worst = t;
-        }
-    }
+    const struct frame_row *worst = frame->join ? join_worst_vcpu(frame, row) : NULL;
     return text_cell(worst ? join_vcpu_place(frame, worst) : NULL);
 }
 
@@ -255,6 +246,128 @@ struct cell derive_path_steal(const struct frame *frame, const struct frame_row 
 {
     (void)column;
     return cell_of(frame, TABLE_VMS, join_vm_of_path(frame, row), "worst_steal_pct");
+}
+
+static const struct frame_row *worst_vcpu_of(const struct frame *frame, const struct frame_row *path)
+{
+    return join_worst_vcpu(frame, join_vm_of_path(frame, path));
+}
+
+struct cell derive_path_vcpu(const struct frame *frame, const struct frame_row *row,
+                             const struct column *column)
+{
+    (void)column;
+    const struct frame_row *vcpu = worst_vcpu_of(frame, row);
+    return text_cell(vcpu ? join_vcpu_place(frame, vcpu) : NULL);
+}
+
+struct cell derive_path_vcpu_run(const struct frame *frame, const struct frame_row *row,
+                                 const struct column *column)
+{
+    (void)column;
+    return cell_of(frame, TABLE_THREADS, worst_vcpu_of(frame, row), "run_pct");
+}
+
+struct cell derive_path_pinning(const struct frame *frame, const struct frame_row *row,
+                                const struct column *column)
+{
+    (void)column;
+    return cell_of(frame, TABLE_VMS, join_vm_of_path(frame, row), "pinning");
+}
+
+struct cell derive_path_serving(const struct frame *frame, const struct frame_row *row,
+                                const struct column *column)
+{
+    (void)column;
+    struct serving serving = join_serving(frame, row);
+    char text[64];
+    struct cell core = cell_of(frame, TABLE_PMDS, serving.pmd, "core");
+    if (core.kind == CELL_U64)
+        snprintf(text, sizeof(text), "pmd %llu", (unsigned long long)core.u64);
+    else if (serving.pmd)
+        snprintf(text, sizeof(text), "ovs main");
+    else if (serving.thread)
+        snprintf(text, sizeof(text), "%s", has_role(serving.thread, vhost_role) ? "vhost" : "qemu");
+    else
+        return nothing();
+    return text_cell(join_keep(frame, text));
+}
+
+struct cell derive_path_serving_busy(const struct frame *frame, const struct frame_row *row,
+                                     const struct column *column)
+{
+    (void)column;
+    struct serving serving = join_serving(frame, row);
+    return serving.pmd ? cell_of(frame, TABLE_PMDS, serving.pmd, "busy_pct")
+                       : cell_of(frame, TABLE_THREADS, serving.thread, "run_pct");
+}
+
+struct cell derive_path_serving_steal(const struct frame *frame, const struct frame_row *row,
+                                      const struct column *column)
+{
+    (void)column;
+    return cell_of(frame, TABLE_THREADS, join_serving(frame, row).thread, "steal_pct");
+}
+
+PATH_COLUMN(to_size, true, "rx_packet_bytes", "tx_packet_bytes")
+PATH_COLUMN(from_size, false, "rx_packet_bytes", "tx_packet_bytes")
+
+/* Causes that a port's loss to the guest is counted under; the last is what the others leave. */
+static const struct {
+    const char *key, *word;
+} to_causes[] = {
+    {"tx_failure_drop_pps", "guest does not drain"},
+    {"tx_mtu_drop_pps", "larger than MTU"},
+    {"tx_qos_drop_pps", "policer"},
+    {"qdisc_drop_pps", "qdisc"},
+};
+
+struct cell derive_path_to_cause(const struct frame *frame, const struct frame_row *row,
+                                 const struct column *column)
+{
+    (void)column;
+    const struct frame_row *port = join_port_of_path(frame, row);
+    double all = join_number(frame, TABLE_PORTS, port, "tx_drop_pps"), most = 0, told = 0;
+    const char *word = NULL, *kind = port ? JOIN_TEXT(port, struct ports_info, kind) : NULL;
+    if (!(all > 0) || !join_port_faces_guest(frame, port))
+        return nothing();
+    for (size_t i = 0; i < sizeof(to_causes) / sizeof(to_causes[0]); i++) {
+        double value = join_number(frame, TABLE_PORTS, port, to_causes[i].key);
+        if (!(value > 0))
+            continue;
+        told += value;
+        if (value > most) {
+            most = value;
+            word = to_causes[i].word;
+        }
+    }
+    if (all - told > most && kind && strcmp(kind, "tap") == 0)
+        word = "ring full";
+    return text_cell(word);
+}
+
+static double numa_of_cpu(const struct frame *frame, double cpu)
+{
+    char key[32];
+    if (isnan(cpu))
+        return NAN;
+    snprintf(key, sizeof(key), "cpu:%.0f", cpu);
+    return join_number(frame, TABLE_CPUS, frame_find(frame, TABLE_CPUS, key), "numa");
+}
+
+/* One node for all that is known: the worst vCPU, the serving thread, the port. */
+struct cell derive_path_numa(const struct frame *frame, const struct frame_row *row,
+                             const struct column *column)
+{
+    (void)column;
+    double vcpu = numa_of_cpu(frame, join_number(frame, TABLE_THREADS, worst_vcpu_of(frame, row), "cpu"));
+    double thread =
+        numa_of_cpu(frame, join_number(frame, TABLE_THREADS, join_serving(frame, row).thread, "cpu"));
+    double port = join_number(frame, TABLE_PORTS, join_port_of_path(frame, row), "numa");
+    if (isnan(vcpu) || (isnan(thread) && isnan(port)))
+        return nothing();
+    bool crosses = (!isnan(thread) && thread != vcpu) || (!isnan(port) && port != vcpu);
+    return text_cell(crosses ? "no" : "yes");
 }
 
 static struct cell vm_paths(const struct frame *frame, const struct frame_row *vm, const char *key)

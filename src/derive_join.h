@@ -18,6 +18,8 @@ derive_fn derive_pmd_thread; /* pmds: the column of the same key of its thread *
 derive_fn derive_path_switch;
 derive_fn derive_path_to_pps, derive_path_to_bps, derive_path_to_drop, derive_path_to_loss;
 derive_fn derive_path_from_pps, derive_path_from_bps, derive_path_from_drop, derive_path_from_loss;
-derive_fn derive_path_steal;
+derive_fn derive_path_steal, derive_path_vcpu, derive_path_vcpu_run, derive_path_pinning;
+derive_fn derive_path_serving, derive_path_serving_busy, derive_path_serving_steal;
+derive_fn derive_path_to_cause, derive_path_numa, derive_path_to_size, derive_path_from_size;
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "src/join.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +298,84 @@ void join_thread_name(char *out, size_t size, const struct frame *frame, const s
         snprintf(out + n, size - (size_t)n, "/%llu", (unsigned long long)index);
 }
 
+double join_number(const struct frame *frame, enum table_id table, const struct frame_row *row,
+                   const char *key)
+{
+    if (!row)
+        return NAN;
+    struct cell cell = frame_cell(frame, row, column_find(table_get(table), key));
+    return cell_is_number(&cell) ? cell_number(&cell) : NAN;
+}
+
+static bool has_role(const struct frame_row *thread, const char *role)
+{
+    const char *text = JOIN_TEXT(thread, struct threads_info, role);
+    return text && strcmp(text, role) == 0;
+}
+
+/* The thread of that role in the VM with the greatest number in a column. */
+static const struct frame_row *greatest(const struct frame *frame, const struct frame_row *vm,
+                                        const char *role, const char *key)
+{
+    const struct frame_row *best = NULL;
+    double most = -1;
+    for (const struct frame_row *t = vm ? join_first_thread(frame, vm) : NULL; t;
+         t = join_next_thread(frame, t)) {
+        double value = has_role(t, role) ? join_number(frame, TABLE_THREADS, t, key) : NAN;
+        if (value > most) {
+            most = value;
+            best = t;
+        }
+    }
+    return best;
+}
+
+const struct frame_row *join_worst_vcpu(const struct frame *frame, const struct frame_row *vm)
+{
+    return greatest(frame, vm, "vcpu", "steal_pct");
+}
+
+/* The busiest PMD among those that poll a queue of the port. */
+static const struct frame_row *pmd_of_port(const struct frame *frame, const struct frame_row *port)
+{
+    const struct frame_table *rxqs = &frame->table[TABLE_RXQS];
+    const char *name = JOIN_TEXT(port, struct ports_info, name);
+    const struct frame_row *best = NULL;
+    double most = -1;
+    for (size_t i = 0; name && i < rxqs->n; i++) {
+        const char *theirs = JOIN_TEXT(&rxqs->rows[i], struct rxqs_info, port);
+        const char *pmd_key = JOIN_TEXT(&rxqs->rows[i], struct rxqs_info, pmd_key);
+        if (!theirs || !pmd_key || strcmp(theirs, name) != 0)
+            continue;
+        const struct frame_row *pmd = frame_find(frame, TABLE_PMDS, pmd_key);
+        double busy = join_number(frame, TABLE_PMDS, pmd, "busy_pct");
+        if (pmd && (!best || busy > most)) {
+            most = busy;
+            best = pmd;
+        }
+    }
+    return best;
+}
+
+struct serving join_serving(const struct frame *frame, const struct frame_row *path)
+{
+    struct serving serving = {NULL, NULL};
+    const char *backend = JOIN_TEXT(path, struct paths_info, backend);
+    const struct frame_row *vm = join_vm_of_path(frame, path), *port = join_port_of_path(frame, path);
+    if (!backend)
+        return serving;
+    if (strcmp(backend, "vhost") == 0)
+        serving.thread = greatest(frame, vm, "vhost", "run_pct");
+    else if (strcmp(backend, "tap") == 0)
+        serving.thread = greatest(frame, vm, "emulator", "run_pct");
+    else if (strcmp(backend, "vhost-user") == 0 && port)
+        serving.pmd = pmd_of_port(frame, port);
+    const char *key = serving.pmd ? JOIN_TEXT(serving.pmd, struct pmds_info, thread_key) : NULL;
+    if (key)
+        serving.thread = frame_find(frame, TABLE_THREADS, key);
+    return serving;
+}
+
 struct candidate {
     const struct frame_row *thread;
     double run_pct;
@@ -310,8 +389,8 @@ static int by_run(const void *a, const void *b)
 
 static double run_pct_of(const struct frame *frame, const struct frame_row *thread)
 {
-    struct cell cell = frame_cell(frame, thread, column_find(table_get(TABLE_THREADS), "run_pct"));
-    return cell_number(&cell);
+    double run = join_number(frame, TABLE_THREADS, thread, "run_pct");
+    return isnan(run) ? 0 : run;
 }
 
 bool join_is_pinned(const struct frame *frame, const char *allowed)
@@ -338,6 +417,12 @@ static const char *keep_text(struct join *join, const char *text)
     node->next = join->texts;
     join->texts = node;
     return node->text;
+}
+
+const char *join_keep(const struct frame *frame, const char *text)
+{
+    struct join *join = get(frame);
+    return join && text ? keep_text(join, text) : NULL;
 }
 
 const char *join_vcpu_place(const struct frame *frame, const struct frame_row *thread)

@@ -28,6 +28,23 @@ const struct frame_row *join_vm_of_path(const struct frame *frame, const struct 
 const struct frame_row *join_port_of_path(const struct frame *frame, const struct frame_row *path);
 const struct frame_row *join_path_of_port(const struct frame *frame, const struct frame_row *port);
 
+/* Who moves a path's packets: its vhost worker, the PMD of its queues (the busiest), or the emulator thread
+ * of a tap without vhost. thread is a row of THREADS, pmd one of PMDS; NULL = not known. */
+struct serving {
+    const struct frame_row *thread, *pmd;
+};
+struct serving join_serving(const struct frame *frame, const struct frame_row *path);
+
+/* The vCPU of a VM that waits most; NULL when none is known. */
+const struct frame_row *join_worst_vcpu(const struct frame *frame, const struct frame_row *vm);
+
+/* A row's column as a number, NAN when it has none now. */
+double join_number(const struct frame *frame, enum table_id table, const struct frame_row *row,
+                   const char *key);
+
+/* A text of the frame's own: lives as long as the frame. NULL stays NULL. */
+const char *join_keep(const struct frame *frame, const char *text);
+
 /* Is the port one that the guest sits behind, so that its tx goes to the guest? Not so for a macvtap, which
  * counts as the guest does. */
 bool join_port_faces_guest(const struct frame *frame, const struct frame_row *port);

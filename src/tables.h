@@ -107,6 +107,9 @@
   D(rate, multicast,   multicast_pps,"MCAST/S", PPS, 7, 0, "multicast packets received per second")                    \
   D(rate, rx_missed,   rx_missed_pps,"RX MISS/S", PPS, 9, 0, "missed by the NIC per second", .watch = 1e-9, .bad = 100)  \
   D(rate, tx_failure_drops, tx_failure_drop_pps, "TX FULL/S", PPS, 9, 0, "lost per second since the guest does not drain its queue", .watch = 1e-9, .bad = 100) \
+  D(rate, tx_mtu_drops, tx_mtu_drop_pps, "TX MTU/S", PPS, 8, 0, "lost per second: larger than the port's MTU", .watch = 1e-9, .bad = 100) \
+  D(rate, tx_qos_drops, tx_qos_drop_pps, "TX QOS/S", PPS, 8, 0, "lost per second: over the egress policer's rate", .watch = 1e-9, .bad = 100) \
+  D(rate, rx_qos_drops, rx_qos_drop_pps, "RX QOS/S", PPS, 8, 0, "lost per second: over the ingress policer's rate", .watch = 1e-9, .bad = 100) \
   D(rate, tx_retries,  tx_retries_per_s, "TX RETRY/S", PER_S, 10, 0, "sends tried again per second")                   \
   D(rate, rx_nombuf,   rx_nombuf_pps, "NOMBUF/S", PPS, 8, 0, "receives that failed per second for want of a packet buffer", .watch = 1e-9, .bad = 100) \
   D(rate, qdisc_drops, qdisc_drop_pps, "QD DROP/S", PPS, 9, 0, "dropped by the queueing disciplines per second", .watch = 1e-9, .bad = 100) \
@@ -236,6 +239,16 @@
   D(path_from_bps, state,  from_guest_bps,    "FROM BIT/S", BPS, 10, 5, "bits per second from the guest")               \
   D(path_from_drop, state, from_guest_drop_pps, "FROM DROP/S", PPS, 11, 6, "packets per second lost on the way from the guest", .watch = 1e-9, .bad = 100) \
   D(path_from_loss, state, from_guest_loss_pct, "FROM LOSS%", PCT, 10, 6, "lost of what came from the guest", .watch = 0.01, .bad = 1) \
+  T(path_serving,      serving, "SERVED BY", 10, 8, "thread that moves its packets: vhost worker, PMD, or qemu itself") \
+  D(path_serving_busy, state,  serving_busy_pct, "BUSY%", PCT, 6, 8, "CPU of that thread; a PMD: cycles of polls that moved packets", .watch = 90, .bad = 99) \
+  D(path_serving_steal, state, serving_steal_pct, "ITS STEAL%", PCT, 10, 6, "share of the interval that thread waited for a CPU", .watch = 5, .bad = 20) \
+  T(path_vcpu,         worst_vcpu, "VCPU",  5, 6, "the guest's vCPU that waits most, and after @ the CPU it ran on")    \
+  D(path_vcpu_run, state,  worst_run_pct,     "RUN%",     PCT, 6, 7, "run of that vCPU")                              \
+  T(path_pinning,      pinning,  "PINNING", 8, 3, "pinned, floating or partly: the guest's vCPUs")                    \
+  T(path_to_cause,     to_guest_cause, "TO CAUSE", 9, 4, "what most of the loss to the guest is counted as")          \
+  T(path_numa,         numa_match, "NUMA", 4, 2, "do vCPUs, serving thread and port sit on one NUMA node: yes, no")   \
+  D(path_to_size, state,   to_guest_packet_bytes, "TO SIZE", BYTES, 7, 0, "mean size of packets to the guest")         \
+  D(path_from_size, state, from_guest_packet_bytes, "FROM SIZE", BYTES, 9, 0, "mean size of packets from the guest")   \
   D(path_steal, state,     worst_steal_pct,   "STEAL%",   PCT, 6, 9, "steal of its guest's vCPU that waits most", .watch = 5, .bad = 20)
 
 #define PMDS_COLUMNS(I, F, D, T)                                                                                       \
@@ -290,6 +303,7 @@
   I(STR, datapath,     "DATAPATH", NONE,    8, 0, "datapath", .flags = COL_KEY)                                        \
   I(STR, port,         "PORT",     NONE,    8, 9, "port", .flags = COL_KEY)                                            \
   I(U64, queue,        "QUEUE",    NONE,    5, 9, "receive queue", .flags = COL_KEY)                                   \
+  I(STR, pmd_key,      "KEY",      NONE,    8, 0, "row of that PMD in the pmds table")                                  \
   I(U64, core,         "CORE",     NONE,    4, 9, "core of the PMD that polls it")                                     \
   I(U64, numa,         "NUMA",     NONE,    4, 5, "NUMA node of that PMD")                                             \
   I(STR, enabled,      "ENABLED",  NONE,    7, 5, "does the guest have the queue on: yes, no")                         \
@@ -346,6 +360,18 @@
   D(us_share, psi_io_some_us,     psi_io_pct,     "PSI IO%",  PCT, 8, 4, "share of the interval in which some task waited for a disk", .watch = 10, .bad = 40) \
   D(rate, switches,               switches_per_s, "CTXT/S",  PER_S, 8, 4, "context switches per second")
 
+#define FINDINGS_COLUMNS(I, F, D, T)                                                                                   \
+  I(STR, rule,         "RULE",     NONE,   16, 6, "rule that found it; the manual lists them", .flags = COL_KEY)       \
+  I(STR, object,       "OBJECT",   NONE,   12, 8, "what it is about", .flags = COL_KEY)                                \
+  F(STR, severity,     "SEVERITY", NONE,    8, 7, "note, watch, bad")                                                  \
+  F(F64, since_s,      "SINCE",    S,       6, 7, "how long it has stood")                                             \
+  F(F64, value,        "VALUE",    COUNT,   7, 5, "how bad it is now, in its unit")                                    \
+  F(F64, worst,        "WORST",    COUNT,   7, 4, "and at worst")                                                      \
+  F(STR, unit,         "UNIT",     NONE,    5, 4, "unit of value and worst")                                           \
+  F(F64, cost_pps,     "COST PPS", PPS,     8, 5, "packets per second that it costs")                                  \
+  F(STR, text,         "FINDING",  NONE,   40, 9, "the cause in words, with its evidence")                             \
+  F(STR, advice,       "TRY",      NONE,   20, 8, "a command to try; vnettop never runs it")
+
 #define SOURCES_COLUMNS(I, F, D, T)                                                                                      \
   I(STR, name,         "SOURCE",   NONE,   14, 9, "source, and its part where it has several", .flags = COL_KEY)       \
   F(STR, state,        "STATE",    NONE,   13, 9, "ok, starting, none, not permitted, no answer, failed", .flags = COL_STATE)         \
@@ -384,6 +410,7 @@
   TABLE(MEMPOOLS, mempools, "packet buffers of DPDK processes")                                                       \
   TABLE(CPUS,     cpus,     "CPUs: who uses them, packet work, topology")                                              \
   TABLE(HOST,     host,     "the host as a whole: pressure, run queue")                                                \
+  TABLE(FINDINGS, findings, "diagnosed causes, with their evidence and a command to try")                              \
   TABLE(SOURCES,  sources,  "what can be seen here, what not, and what to do about it")                                \
   TABLE(MARKS,    marks,    "moments marked by the user")                                                              \
   TABLE(COUNTERS, counters, "long form of numbers that only their source knows")
