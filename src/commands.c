@@ -16,12 +16,6 @@ static int complain(const char *error)
     return 2;
 }
 
-static struct frame *newest_frame(struct session *session)
-{
-    const struct store *store = session_store(session);
-    return store_frame(store, store_moments(store) - 1);
-}
-
 /* Two samples, the interval apart; NULL when a signal came first. */
 static struct frame *two_samples(struct session *session, int signal_fd)
 {
@@ -30,7 +24,7 @@ static struct frame *two_samples(struct session *session, int signal_fd)
     if (!session_frame_now(session, signal_fd) || !pacer_wait(&pacer, signal_fd) ||
         !session_frame_now(session, signal_fd))
         return NULL;
-    return newest_frame(session);
+    return session_take_frame(session);
 }
 
 static int write_snapshot(const struct options *options, struct takeaway *takeaway, const struct frame *frame,
@@ -91,7 +85,7 @@ static int record_frames(const struct options *options, struct session *session,
     struct pacer pacer;
     pacer_start(&pacer, session_interval_ms(session));
     for (bool over = false; !over && session_frame_now(session, signal_fd);) {
-        struct frame *frame = newest_frame(session);
+        struct frame *frame = session_take_frame(session);
         int rc = takeaway_write(takeaway, frame, error, error_size);
         *frames += rc == 0;
         show_progress(frame, *frames);

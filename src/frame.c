@@ -124,7 +124,7 @@ struct frame *frame_new(const struct pair *pairs, size_t n, int64_t now_ns, int6
     frame->now_ns = now_ns;
     frame->wall_ns = wall_ns;
     frame->start_ns = start_ns;
-    frame->pairs = xrealloc(NULL, n, sizeof(*pairs));
+    frame->pairs = xrealloc(NULL, n + 1, sizeof(*pairs)); /* one more for frame_append: parts point here */
     for (size_t i = 0; i < n; i++) {
         if (!pairs[i].cur)
             continue;
@@ -137,6 +137,16 @@ struct frame *frame_new(const struct pair *pairs, size_t n, int64_t now_ns, int6
         build_table(frame, id);
     frame->join = xzalloc(sizeof(struct join *));
     return frame;
+}
+
+void frame_append(struct frame *frame, const struct pair *pair)
+{
+    frame->pairs[frame->n_pairs++] = *pair;
+    sample_ref(pair->cur);
+    sample_ref(pair->prev);
+    for (int id = 0; id < TABLES_N; id++)
+        if (pair->cur->set[id].n && frame->table[id].n == 0)
+            build_table(frame, id);
 }
 
 static void free_parts(struct part *part)

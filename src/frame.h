@@ -64,6 +64,10 @@ struct frame *frame_new(const struct pair *pairs, size_t n, int64_t now_ns, int6
                         int64_t start_ns);
 void frame_free(struct frame *frame);
 
+/* Adds one more pair to a frame, once: what was concluded from the frame itself (findings). Its tables were
+ * empty. */
+void frame_append(struct frame *frame, const struct pair *pair);
+
 /* The row with that key, NULL when there is none. */
 const struct frame_row *frame_find(const struct frame *frame, enum table_id table, const char *key);
 

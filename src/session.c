@@ -14,6 +14,7 @@
 
 #include "src/columns.h"
 #include "src/feed.h"
+#include "src/findings.h"
 #include "src/memory.h"
 
 #define NS_PER_MS     INT64_C(1000000)
@@ -37,7 +38,9 @@ struct session {
     size_t n_slots;
     struct slot slots[MAX_FEEDS];
     struct store *store;
-    size_t own_feed;
+    size_t own_feed, findings_feed;
+    struct findings *findings;
+    struct frame *newest; /* of the last tick, until somebody takes it */
     uint64_t own_samples;
     struct mark *marks;
     size_t n_marks;
@@ -183,6 +186,8 @@ struct session *session_open(const struct options *options, const struct collect
         return NULL;
     }
     session->own_feed = store_add_feed(session->store, "vnettop");
+    session->findings_feed = store_add_feed(session->store, "findings");
+    session->findings = findings_new();
     return session;
 }
 
@@ -194,6 +199,8 @@ void session_close(struct session *session, int64_t patience_ms)
     for (size_t i = 0; i < session->n_slots; i++)
         feeds[i] = session->slots[i].feed;
     size_t left = feeds_stop(feeds, session->n_slots, clock_mono_ns() + patience_ms * NS_PER_MS);
+    frame_free(session->newest);
+    findings_free(session->findings);
     store_free(session->store);
     for (size_t i = 0; i < session->n_marks; i++)
         free(session->marks[i].text);
@@ -342,6 +349,18 @@ double session_cost_pct(const struct session *session)
     return 100.0 * (double)(session->cpu_ns[1] - session->cpu_ns[0]) / (double)ns;
 }
 
+/* The rules read the frame as it is without findings; what they conclude becomes a sample like any other, so
+ * that it is recorded, stepped back to and compared. */
+static void look(struct session *session)
+{
+    frame_free(session->newest);
+    session->newest = store_frame(session->store, store_moments(session->store) - 1);
+    struct sample *sample = findings_update(session->findings, session->newest);
+    const struct pair pair = {.feed = "findings", .cur = sample};
+    frame_append(session->newest, &pair);
+    store_put(session->store, session->findings_feed, sample);
+}
+
 void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns)
 {
     remember_cost(session, now_ns);
@@ -363,6 +382,15 @@ void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns)
     sample_trim(sample);
     store_put(session->store, session->own_feed, sample);
     store_tick(session->store, now_ns, wall_ns);
+    look(session);
+}
+
+struct frame *session_take_frame(struct session *session)
+{
+    struct frame *frame = session->newest;
+    session->newest = NULL;
+    size_t n = store_moments(session->store);
+    return frame || n == 0 ? frame : store_frame(session->store, n - 1);
 }
 
 struct store *session_store(struct session *session)

@@ -55,6 +55,9 @@ int64_t session_patience_ns(const struct session *session);
 /* Ends the tick: adds vnettop's own rows, remembers the moment. */
 void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns);
 
+/* The newest frame, findings included; the caller frees it. NULL before the first tick. */
+struct frame *session_take_frame(struct session *session);
+
 struct store *session_store(struct session *session);
 
 void session_mark(struct session *session, const char *text, int64_t now_ns, int64_t wall_ns);

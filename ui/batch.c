@@ -103,7 +103,7 @@ static int draw_header(struct batch *batch, const struct frame *frame)
 static int print_frame(struct batch *batch)
 {
     const struct store *store = session_store(batch->session);
-    struct frame *frame = store_frame(store, store_moments(store) - 1);
+    struct frame *frame = session_take_frame(batch->session);
     struct scene scene = {
         .frame = frame,
         .store = store,
@@ -159,7 +159,7 @@ int batch_sources(struct session *session, int signal_fd)
 {
     if (!session_frame_now(session, signal_fd))
         return 1;
-    struct frame *frame = store_frame(session_store(session), store_moments(session_store(session)) - 1);
+    struct frame *frame = session_take_frame(session);
     const struct frame_table *sources = &frame->table[TABLE_SOURCES];
     struct canvas *canvas = canvas_new((int)sources->n + 1, SOURCE_LINE_COLS, terminal_locale_utf8());
     canvas_clear(canvas);

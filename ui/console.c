@@ -124,8 +124,7 @@ static void write_recording(struct console *console, const struct frame *frame)
 
 void console_frame(struct console *console)
 {
-    const struct store *store = session_store(console->session);
-    struct frame *frame = store_frame(store, store_moments(store) - 1);
+    struct frame *frame = session_take_frame(console->session);
     write_recording(console, frame);
     if (console->paused && console->frame) {
         frame_free(frame);
