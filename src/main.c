@@ -181,6 +181,8 @@ static int run(const struct options *options, enum command_id command)
         status = command_snapshot(options, session, signal_fd);
     else if (command == COMMAND_RECORD)
         status = command_record(options, session, signal_fd);
+    else if (command == COMMAND_DIAGNOSE)
+        status = command_diagnose(options, session, signal_fd);
     else if (command == COMMAND_SOURCES)
         status = batch_sources(session, signal_fd);
     else if (options->batch)

@@ -40,6 +40,8 @@ static const struct option_def defs[] = {
     {"ascii",     0,  NULL,   OPT_FLAG,    OPT(ascii),      FOR_CONSOLE | FOR_BATCH, true,  "draw with ASCII only"},
     {"no-mouse",  0,  NULL,   OPT_FLAG,    OPT(no_mouse),   FOR_CONSOLE, true,  "leave the mouse to the terminal"},
     {"config",    0,  "FILE", OPT_TEXT,    OPT(config),     FOR_ALL, false, "read this config file instead of the user's"},
+    {"csv",       0,  NULL,   OPT_FLAG,    OPT(csv),        FOR_DIAGNOSE, false, "findings as CSV"},
+    {"json",      0,  NULL,   OPT_FLAG,    OPT(json),       FOR_DIAGNOSE, false, "findings as JSON"},
     {"help",     'h', NULL,   OPT_FLAG,    OPT(help),       FOR_ALL, false, "this help"},
     {"version",  'V', NULL,   OPT_FLAG,    OPT(version),    FOR_ALL, false, "version and the sources that were built in"},
 };

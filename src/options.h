@@ -20,7 +20,7 @@ struct options {
     double interval_s;
     uint64_t frames; /* -n, 0 = without end */
     double for_s;    /* --for, 0 = without end */
-    bool batch;
+    bool batch, csv, json;
     bool ascii, no_mouse, help, version;
     const char *out; /* -o */
     const char *table, *filter, *sort, *columns;
@@ -37,7 +37,8 @@ enum command_bits {
     FOR_SNAPSHOT = 4,
     FOR_RECORD = 8,
     FOR_SOURCES = 16,
-    FOR_ALL = 31,
+    FOR_DIAGNOSE = 32,
+    FOR_ALL = 63,
 };
 
 /* COMMAND(NAME, name, bits, arguments, help); the console has no name. */
@@ -47,6 +48,9 @@ enum command_bits {
             "one frame (two samples, -d apart) as CSV: a folder, or one --table with -o -")                  \
     COMMAND(RECORD, "record", FOR_RECORD, "",                                                                \
             "record until stopped, or -n frames, or --for a time, into the folder -o")                       \
+    COMMAND(                                                                                                 \
+        DIAGNOSE, "diagnose", FOR_DIAGNOSE, "",                                                              \
+        "look for -d seconds (default 10), print the findings; exit 0 none, 1 findings, 2 could not look")   \
     COMMAND(SOURCES, "sources", FOR_SOURCES, "", "what can be seen here, what not, and what to do about it")
 
 #define AS_COMMAND_ID(NAME, ...) COMMAND_##NAME,

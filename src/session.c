@@ -358,7 +358,7 @@ static void look(struct session *session)
     struct sample *sample = findings_update(session->findings, session->newest);
     const struct pair pair = {.feed = "findings", .cur = sample};
     frame_append(session->newest, &pair);
-    store_put(session->store, session->findings_feed, sample);
+    store_conclude(session->store, session->findings_feed, sample);
 }
 
 void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns)

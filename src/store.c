@@ -86,6 +86,16 @@ static size_t kept_bytes(const struct feed_history *history, size_t i)
     return bytes;
 }
 
+static void keep(struct store *store, struct feed_history *history, struct sample *sample, int64_t shown_ns)
+{
+    if (history->n == history->alloc) {
+        history->alloc = history->alloc ? history->alloc * 2 : 64;
+        history->kept = xrealloc(history->kept, history->alloc, sizeof(struct kept));
+    }
+    history->kept[history->n] = (struct kept){.sample = sample, .shown_ns = shown_ns};
+    store->bytes += kept_bytes(history, history->n++);
+}
+
 /* Of several samples within one tick the last one stays: a rate over the time since a sample that no frame
  * showed would leave out what came before, and a recording would add up to less than was counted. Before the
  * first shown one nothing can be left out. */
@@ -97,15 +107,14 @@ void store_put(struct store *store, size_t feed, struct sample *sample)
         store->bytes -= kept_bytes(history, --history->n);
         sample_unref(history->kept[history->n].sample);
     }
-    if (history->n == history->alloc) {
-        history->alloc = history->alloc ? history->alloc * 2 : 64;
-        history->kept = xrealloc(history->kept, history->alloc, sizeof(struct kept));
-    }
-    history->kept[history->n] = (struct kept){
-        .sample = sample,
-        .shown_ns = sample->t1_ns > tick_ns ? sample->t1_ns : tick_ns + 1,
-    };
-    store->bytes += kept_bytes(history, history->n++);
+    keep(store, history, sample, sample->t1_ns > tick_ns ? sample->t1_ns : tick_ns + 1);
+}
+
+void store_conclude(struct store *store, size_t feed, struct sample *sample)
+{
+    struct feed_history *history = &store->feeds[feed];
+    keep(store, history, sample, store->moments[store->n_moments - 1].t_ns);
+    history->shown = history->n;
 }
 
 size_t store_bytes(const struct store *store)

@@ -51,6 +51,10 @@ struct point {
 size_t store_series(const struct store *store, enum table_id table, const char *key,
                     const struct column *column, size_t last_moment, size_t max, struct point *points);
 
+/* Adds what was concluded from the newest moment itself (findings): shown from that moment on. Takes over the
+ * reference. */
+void store_conclude(struct store *store, size_t feed, struct sample *sample);
+
 size_t store_bytes(const struct store *store);
 
 #endif

@@ -7,6 +7,8 @@
 const struct view views[] = {
     {"overview", "Overview", "Over", "Overview: what carries traffic, what loses it, who uses the CPUs",
      TABLE_PORTS, "-rx_pps", true, view_overview_draw},
+    {"paths", "Paths", "Path", "Paths: each guest NIC with its port, switch, serving thread and vCPUs",
+     TABLE_PATHS, "-to_guest_pps", true, NULL},
     {"vms", "VMs", "VMs", "VMs: vCPU time, steal, pinning, packets to and from each guest", TABLE_VMS, "name",
      false, NULL},
     {"threads", "Threads", "Thr",
@@ -20,6 +22,8 @@ const struct view views[] = {
      false, NULL},
     {"pins", "Pins", "Pins", "Pins: which thread may run where, ran where, and beside whom", TABLE_THREADS,
      "vm", false, view_pinmap_draw},
+    {"findings", "Findings", "Find", "Findings: diagnosed causes, with evidence and a command to try",
+     TABLE_FINDINGS, NULL, false, NULL},
     {"sources", "Sources", "Src", "Sources: what can be seen here, what not, and what to do about it",
      TABLE_SOURCES, "name", false, NULL},
 };
