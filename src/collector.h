@@ -47,6 +47,7 @@ struct collect_call {
     int stop_fd;         /* readable when the program ends: long waits poll it too */
     struct collect_error error;
     char detail[256]; /* one line for `sources`: what is seen; set when it changes */
+    char version[96]; /* of what answers, "libvirt 9.0.0"; several apart by `, `; kept in meta.json */
 };
 
 /* What there is one instance of a collector for. */

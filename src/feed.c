@@ -110,6 +110,7 @@ static void deliver(struct feed *feed, enum collect_result result, struct sample
     }
     const char *detail = result == COLLECT_OK ? call->detail : call->error.text;
     snprintf(status->detail, sizeof(status->detail), "%s", detail);
+    snprintf(status->version, sizeof(status->version), "%s", call->version);
     pthread_mutex_unlock(&feed->lock);
     sample_unref(dropped);
     signal_eventfd(feed->event_fd);

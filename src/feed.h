@@ -26,6 +26,7 @@ struct feed_status {
     uint64_t samples;  /* read so far */
     uint64_t failures; /* reads and opens that failed */
     uint64_t cpu_ns;   /* CPU time of its thread */
+    char version[96];  /* of what answers, "" = not known */
     char detail[256];  /* what is seen, or why not */
 };
 

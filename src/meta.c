@@ -3,6 +3,7 @@
 #include "src/meta.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,21 +173,63 @@ void meta_set_exit_status(struct meta *meta, int exit_status)
     json_object_set_new(meta->root, "exit_status", exit_status < 0 ? json_null() : json_integer(exit_status));
 }
 
+/* An object of some of a row's columns, texts and numbers; what has no value is left out. */
+static json_t *row_object(const struct frame *frame, enum table_id id, const struct frame_row *row,
+                          const char *const *keys, size_t n)
+{
+    json_t *object = json_object();
+    for (size_t k = 0; k < n; k++) {
+        struct cell cell = frame_cell(frame, row, column_find(table_get(id), keys[k]));
+        if (cell.kind == CELL_U64)
+            json_object_set_new(object, keys[k], json_integer((json_int_t)cell.u64));
+        else if (cell.kind == CELL_STR)
+            put_text(object, keys[k], cell.str);
+    }
+    return object;
+}
+
+/* "libvirt 9.0.0, qemu 7.2.0": a name and its version each. */
+static void set_versions(struct meta *meta, const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char name[64], *blank;
+        snprintf(name, sizeof(name), "%.*s", (int)length, text);
+        blank = strrchr(name, ' ');
+        if (blank) {
+            *blank = '\0';
+            meta_set(meta, META_VERSIONS, name, blank + 1);
+        }
+        text += length;
+        text += strspn(text, ", ");
+    }
+}
+
 void meta_set_sources(struct meta *meta, const struct frame *frame)
 {
-    static const char *const keys[] = {"name", "state", "detail"};
-    const struct table *table = table_get(TABLE_SOURCES);
+    static const char *const keys[] = {"name", "state", "detail", "version"};
+    const struct column *version = column_find(table_get(TABLE_SOURCES), "version");
     json_t *sources = json_array();
     for (size_t i = 0; i < frame->table[TABLE_SOURCES].n; i++) {
-        json_t *source = json_object();
-        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
-            struct cell cell =
-                frame_cell(frame, &frame->table[TABLE_SOURCES].rows[i], column_find(table, keys[k]));
-            put_text(source, keys[k], cell.kind == CELL_STR ? cell.str : NULL);
-        }
-        json_array_append_new(sources, source);
+        const struct frame_row *row = &frame->table[TABLE_SOURCES].rows[i];
+        struct cell cell = frame_cell(frame, row, version);
+        json_array_append_new(sources,
+                              row_object(frame, TABLE_SOURCES, row, keys, sizeof(keys) / sizeof(keys[0])));
+        if (cell.kind == CELL_STR)
+            set_versions(meta, cell.str);
     }
     json_object_set_new(meta->root, "sources", sources);
+}
+
+void meta_set_pins(struct meta *meta, const struct frame *frame)
+{
+    static const char *const keys[] = {"vm",  "role",         "index",       "pid",
+                                       "tid", "allowed_cpus", "pinned_cpus", "cpu"};
+    json_t *pins = json_array();
+    for (size_t i = 0; i < frame->table[TABLE_THREADS].n; i++)
+        json_array_append_new(pins, row_object(frame, TABLE_THREADS, &frame->table[TABLE_THREADS].rows[i],
+                                               keys, sizeof(keys) / sizeof(keys[0])));
+    json_object_set_new(meta->root, "pin_map", pins);
 }
 
 char *meta_text(const struct meta *meta)

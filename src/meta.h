@@ -41,6 +41,9 @@ void meta_set_exit_status(struct meta *meta, int exit_status);
 /* Every source with its state and detail, as in the frame's `sources` table. */
 void meta_set_sources(struct meta *meta, const struct frame *frame);
 
+/* The pin map: every thread of the frame with its CPUs, allowed and asked for, and the one it ran on. */
+void meta_set_pins(struct meta *meta, const struct frame *frame);
+
 /* The JSON text, with a line end; free() it. NULL without memory. */
 char *meta_text(const struct meta *meta);
 

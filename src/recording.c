@@ -29,6 +29,8 @@ struct table_file {
     off_t whole; /* end of the last whole frame */
 };
 
+#define PINS_EVERY_NS INT64_C(5000000000) /* pins change rarely, and a map of 400 threads is not free */
+
 struct recording {
     char *dir;
     int dir_fd;
@@ -36,6 +38,7 @@ struct recording {
     struct meta *meta;
     struct csv_out out; /* one table's text, reused */
     uint64_t frames;
+    int64_t pins_ns; /* when the pin map was taken last */
     int64_t last_mono_ns, last_wall_ns;
     size_t n_files;
     struct table_file files[TABLES_N];
@@ -292,6 +295,10 @@ int recording_write(struct recording *recording, const struct frame *frame, char
     recording->last_mono_ns = frame->now_ns;
     recording->last_wall_ns = frame->wall_ns;
     meta_set_sources(recording->meta, frame);
+    if (recording->frames == 1 || frame->now_ns - recording->pins_ns >= PINS_EVERY_NS) {
+        recording->pins_ns = frame->now_ns;
+        meta_set_pins(recording->meta, frame);
+    }
     return 0;
 }
 

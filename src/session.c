@@ -306,6 +306,8 @@ static void add_source_row(struct session *session, struct sample *sample, struc
     row_set(row, cpu_ns, status.cpu_ns);
     row_set(row, samples, status.samples);
     row_set(row, failures, status.failures);
+    if (status.version[0])
+        row_set(row, version, inventory_text(texts, status.version));
     if (late)
         row_set(row, detail,
                 inventory_textf(texts, "no answer for %.0f s; rows are that old; %s",

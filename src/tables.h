@@ -382,6 +382,7 @@
   F(CNT, samples,      "SAMPLES",  COUNT,   7, 0, "samples read")                                                      \
   F(CNT, failures,     "FAILS",    COUNT,   5, 3, "reads that failed")                                                 \
   D(ns_share, cpu_ns, cost_pct,    "COST%", PCT, 6, 7, "CPU that vnettop spends on this source, percent of one CPU", .watch = 1, .bad = 5) \
+  F(STR, version,      "VERSION",  NONE,    8, 0, "program and version that answers")                                  \
   F(STR, detail,       "DETAIL",   NONE,   20, 8, "what is seen, or why not and what to do")
 
 #define MARKS_COLUMNS(I, F, D, T)                                                                                        \
