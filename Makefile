@@ -28,7 +28,9 @@ LIBOBJS := $(filter-out $(BUILD)/src/main.o,$(OBJS))
 # tests/unit/test_X.c is one cmocka program each, linked with all but main.
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(filter-out $(WITHOUT:collectors/%=tests/unit/test_%),$(wildcard tests/unit/test_*.c)))
 # tests/fakes/X.c, tests/lab/X.c: helper programs of the tests, one file each.
-TOOLS   := $(patsubst tests/%.c,$(BUILD)/tools/%,$(wildcard tests/fakes/*.c tests/lab/*.c tests/bench/*.c))
+TOOLS   := $(patsubst tests/%.c,$(BUILD)/tools/%,$(wildcard tests/fakes/*.c tests/lab/*.c))
+# tests/bench/X.c: one program each, linked with all but main.
+BENCHES := $(patsubst tests/%.c,$(BUILD)/tools/%,$(wildcard tests/bench/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(BUILD)/vnettop ## build the program (build/vnettop)
@@ -48,6 +50,10 @@ $(BUILD)/libvnettop.a: $(LIBOBJS)
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(SAN) $(WARN) -MMD -MP -o $@ $< $(BUILD)/libvnettop.a $(LIBS) -lcmocka
+
+$(BUILD)/tools/bench/%: tests/bench/%.c tests/bench/bench.h $(BUILD)/libvnettop.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(SAN) $(WARN) -o $@ $< $(BUILD)/libvnettop.a $(LIBS) -lutil
 
 $(BUILD)/tools/%: tests/%.c
 	@mkdir -p $(@D)
@@ -84,7 +90,7 @@ golden: $(UNITS) ## write the golden screens anew; read the diff
 asan: ## build with address and undefined sanitizers into build-asan
 	$(MAKE) BUILD=build-asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' all
 
-bench: all units tools ## what vnettop costs, as ratios within this run
+bench: all $(BENCHES) ## what vnettop costs, as ratios within this run
 	tests/bench/run $(BUILD)
 
 install: all ## install below $(DESTDIR)$(PREFIX)
