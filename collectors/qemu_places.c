@@ -40,15 +40,16 @@ static enum collect_result places_open(const struct collect_config *config, void
         return collect_fail(&call->error, COLLECT_FAILED, "%s/proc: %s; mount proc there",
                             config->root ? config->root : "", strerror(error));
     }
+    places->scan.reader.keep_status = true;
     *state = places;
     return COLLECT_OK;
 }
 
 /* Reads a thread; true when what an inventory tells of it changed. */
-static bool read_place(struct qemu_task *task)
+static bool read_place(struct qemu_reader *reader, struct qemu_task *task)
 {
     bool read = !task->vanished && qemu_task_read_stat(task);
-    bool changed = read && qemu_task_read_status(task);
+    bool changed = read && qemu_task_read_status(reader, task);
     task->has_switches = read && task->has_switches;
     task->t_ns = clock_mono_ns();
     return changed;
@@ -61,7 +62,7 @@ static bool read_places(struct places *places)
         struct qemu_vm *vm = places->scan.vms[i];
         for (size_t k = 0; k < vm->n_tasks; k++)
             if (vm->tasks[k].shown)
-                changed |= read_place(&vm->tasks[k]);
+                changed |= read_place(&places->scan.reader, &vm->tasks[k]);
     }
     return changed;
 }

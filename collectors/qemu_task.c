@@ -3,6 +3,7 @@
 #include "collectors/qemu_task.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 /* A read takes microseconds. One that took longer was preempted, before the kernel's answer or after it. */
 #define READ_SPREAD_NS INT64_C(200000)
 #define READ_TRIES     4
+
+#define STATUS_BYTES 8192 /* about 1600, and more for users of many groups */
 
 #define BUSY_SHARE 100 /* busy: ran for at least one in so many ns */
 
@@ -56,7 +59,7 @@ void qemu_reader_close(struct qemu_reader *reader)
 
 static size_t descriptors_of(const struct qemu_task *task)
 {
-    return (task->file.schedstat_fd >= 0) + (task->file.stat_fd >= 0);
+    return (task->file.schedstat_fd >= 0) + (task->file.stat_fd >= 0) + (task->status_fd >= 0);
 }
 
 static enum procfs_result open_by_path(const struct qemu_reader *reader, struct qemu_task *task, pid_t pid,
@@ -72,7 +75,7 @@ static enum procfs_result open_by_path(const struct qemu_reader *reader, struct 
 
 enum procfs_result qemu_task_open(struct qemu_reader *reader, struct qemu_task *task, pid_t pid, pid_t tid)
 {
-    *task = (struct qemu_task){.is.index = -1};
+    *task = (struct qemu_task){.is.index = -1, .status_fd = -1};
     if (reader->kept + 2 > reader->kept_max)
         return open_by_path(reader, task, pid, tid);
     bool keep_stat = reader->kept < reader->stat_max;
@@ -91,6 +94,9 @@ void qemu_task_close(struct qemu_reader *reader, struct qemu_task *task)
 {
     reader->kept -= descriptors_of(task);
     procfs_thread_close(&task->file);
+    if (task->status_fd >= 0)
+        close(task->status_fd);
+    task->status_fd = -1;
     free(task->allowed);
     task->allowed = NULL;
 }
@@ -134,13 +140,36 @@ bool qemu_task_read_stat(struct qemu_task *task)
     return result == PROCFS_OK;
 }
 
-bool qemu_task_read_status(struct qemu_task *task)
+static void keep_status(struct qemu_reader *reader, struct qemu_task *task)
+{
+    char path[64];
+    if (!reader->keep_status || task->status_fd >= 0 || task->by_path || reader->kept >= reader->kept_max)
+        return;
+    snprintf(path, sizeof(path), "%d/task/%d/status", (int)task->file.pid, (int)task->file.tid);
+    task->status_fd = openat(reader->rootfd, path, O_RDONLY | O_CLOEXEC);
+    reader->kept += task->status_fd >= 0;
+}
+
+/* The kernel gives a file of this size whole, so one read of a kept descriptor will do. */
+static bool read_status(struct qemu_reader *reader, struct qemu_task *task, struct procfs_status *status)
+{
+    char text[STATUS_BYTES];
+    keep_status(reader, task);
+    if (task->status_fd >= 0) {
+        ssize_t n = pread(task->status_fd, text, sizeof(text), 0);
+        if (n > 0 && (size_t)n < sizeof(text))
+            return procfs_parse_status(text, (size_t)n, status);
+    }
+    return procfs_thread_status(&task->file, status) == PROCFS_OK;
+}
+
+bool qemu_task_read_status(struct qemu_reader *reader, struct qemu_task *task)
 {
     struct procfs_status status;
     char text[PROCFS_CPUS_TEXT];
     unsigned both = PROCFS_STATUS_VOLUNTARY | PROCFS_STATUS_NONVOLUNTARY;
     task->has_switches = false;
-    if (procfs_thread_status(&task->file, &status) != PROCFS_OK)
+    if (!read_status(reader, task, &status))
         return false;
     task->has_switches = (status.has & both) == both;
     task->voluntary = status.voluntary_switches;

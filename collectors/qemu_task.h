@@ -20,7 +20,8 @@ struct qemu_reader {
     const char *root; /* prefix of /sys; borrowed */
     int rootfd;       /* of the proc root */
     size_t kept, kept_max;
-    size_t stat_max; /* a thread's stat is kept open too while fewer descriptors than this are */
+    size_t stat_max;  /* a thread's stat is kept open too while fewer descriptors than this are */
+    bool keep_status; /* and its status, once it was read */
 };
 
 /* Raises the soft limit of descriptors to the hard one. 0, or -1 with errno. */
@@ -29,6 +30,7 @@ void qemu_reader_close(struct qemu_reader *reader);
 
 struct qemu_task {
     struct procfs_thread file;
+    int status_fd;  /* -1: opened at each read */
     bool by_path;   /* no descriptor could be kept */
     bool vanished;  /* seen to have ended; the next refresh drops it */
     bool shown;     /* has a row: roles that matter always, others once they were busy */
@@ -62,7 +64,7 @@ bool qemu_task_read_stat(struct qemu_task *task);
 
 /* Reads allowed and switches; has_switches tells. True when allowed changed. Believe it beside a stat that
  * was read. */
-bool qemu_task_read_status(struct qemu_task *task);
+bool qemu_task_read_status(struct qemu_reader *reader, struct qemu_task *task);
 
 /* Does the kernel keep accounts of this thread? All zero: it does not. */
 bool qemu_task_has_times(const struct qemu_task *task);

@@ -11,14 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/memory.h"
 
 #define NS_PER_S      INT64_C(1000000000)
 #define LOOK_AGAIN_NS (10 * NS_PER_S) /* at the latest, threads are listed and cards looked at */
 #define SETTLE_SCANS  3
-#define INFER_MAX     512 /* threads of a process whose vCPUs have no names are read at each scan up to so many \
-                           */
+#define INFER_MAX                                                                                            \
+    512 /* threads of a process whose vCPUs have no names are read at each scan up to so many                \
+         */
 
 static bool is_of_process(const struct qemu_vm *vm, const struct qemu_task *task)
 {
@@ -97,25 +99,36 @@ static bool add_new(struct qemu_reader *reader, struct qemu_vm *vm, const pid_t 
     return true;
 }
 
-static bool stat_of(const struct qemu_reader *reader, pid_t pid, const char *name, struct stat *st)
+static int open_folder(struct qemu_reader *reader, pid_t pid, const char *name)
 {
     char path[32];
     snprintf(path, sizeof(path), "%d/%s", (int)pid, name);
-    return fstatat(reader->rootfd, path, st, 0) == 0;
+    int fd =
+        reader->kept < reader->kept_max ? openat(reader->rootfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    reader->kept += fd >= 0;
+    return fd;
+}
+
+static void close_folder(struct qemu_reader *reader, int fd)
+{
+    if (fd < 0)
+        return;
+    close(fd);
+    reader->kept--;
 }
 
 /* 0: not told. */
-static uint64_t count_threads(const struct qemu_reader *reader, pid_t pid)
+static uint64_t count_threads(const struct qemu_vm *vm)
 {
     struct stat st;
-    return stat_of(reader, pid, "task", &st) && st.st_nlink > 2 ? st.st_nlink : 0;
+    return vm->task_dir >= 0 && fstat(vm->task_dir, &st) == 0 && st.st_nlink > 2 ? st.st_nlink : 0;
 }
 
 /* From Linux 6.2 on; 0: not told. */
-static uint64_t count_fds(const struct qemu_reader *reader, pid_t pid)
+static uint64_t count_fds(const struct qemu_vm *vm)
 {
     struct stat st;
-    return stat_of(reader, pid, "fd", &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    return vm->fd_dir >= 0 && fstat(vm->fd_dir, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
 static bool list_threads(struct qemu_reader *reader, struct qemu_vm *vm)
@@ -298,7 +311,7 @@ static bool is_zombie(const struct qemu_vm *vm)
 
 static bool refresh_threads(struct qemu_reader *reader, struct qemu_vm *vm, int64_t now_ns)
 {
-    uint64_t threads = count_threads(reader, vm->pid);
+    uint64_t threads = count_threads(vm);
     bool changed = drop_ended(reader, vm, NULL, 0);
     if (changed || vm->settle > 0 || threads == 0 || threads != vm->threads ||
         now_ns - vm->listed_ns >= LOOK_AGAIN_NS) {
@@ -317,7 +330,7 @@ static bool refresh_threads(struct qemu_reader *reader, struct qemu_vm *vm, int6
 static bool refresh_process(const struct qemu_reader *reader, struct qemu_vm *vm, bool with_cards,
                             int64_t now_ns)
 {
-    uint64_t fds = with_cards ? count_fds(reader, vm->pid) : 0;
+    uint64_t fds = with_cards ? count_fds(vm) : 0;
     if (vm->looks == 0 && fds == vm->fds && now_ns - vm->looked_ns < LOOK_AGAIN_NS)
         return false;
     vm->looks -= vm->looks > 0;
@@ -344,6 +357,8 @@ struct qemu_vm *qemu_vm_new(struct qemu_reader *reader, pid_t pid, bool with_car
         return NULL;
     struct qemu_vm *vm = xzalloc(sizeof(*vm));
     *vm = (struct qemu_vm){.pid = pid, .cmd = cmd, .looks = SETTLE_SCANS};
+    vm->task_dir = open_folder(reader, pid, "task");
+    vm->fd_dir = with_cards ? open_folder(reader, pid, "fd") : -1;
     if (procfs_read_stat(reader->rootfd, pid, pid, &stat) == PROCFS_OK)
         vm->start_ticks = stat.start_ticks;
     else
@@ -362,6 +377,8 @@ void qemu_vm_free(struct qemu_reader *reader, struct qemu_vm *vm)
         return;
     for (size_t i = 0; i < vm->n_tasks; i++)
         qemu_task_close(reader, &vm->tasks[i]);
+    close_folder(reader, vm->task_dir);
+    close_folder(reader, vm->fd_dir);
     free(vm->tasks);
     free(vm->path_infos);
     qemu_net_free(&vm->net);

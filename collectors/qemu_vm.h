@@ -26,6 +26,8 @@ struct qemu_vm {
     bool ended;
     bool cut; /* has more threads than are watched */
 
+    int task_dir; /* its folders task and fd, kept to ask for their sizes; -1: not kept */
+    int fd_dir;
     unsigned settle;   /* scans in which its threads are classified again */
     unsigned looks;    /* scans in which its cards are still looked at: it is young */
     uint64_t threads;  /* as counted by the kernel at the last listing */
