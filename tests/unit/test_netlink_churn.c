@@ -109,9 +109,9 @@ static int unsubscribe_all(void)
 {
     int dropped = 0, group = RTNLGRP_LINK;
     for (int fd = 3; fd < 256; fd++) {
-        uint32_t groups = 0;
+        uint32_t groups[16] = {0};
         socklen_t size = sizeof(groups);
-        if (getsockopt(fd, SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, &groups, &size) == 0 && groups & 1)
+        if (getsockopt(fd, SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, groups, &size) == 0 && groups[0] & 1)
             dropped += setsockopt(fd, SOL_NETLINK, NETLINK_DROP_MEMBERSHIP, &group, sizeof(group)) == 0;
     }
     return dropped;
