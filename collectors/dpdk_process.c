@@ -179,6 +179,12 @@ static enum dpdk_state state_of(enum telemetry_status status)
     }
 }
 
+static enum telemetry_status knock(struct dpdk_process *p, const struct dpdk_ask *ask)
+{
+    int64_t patience_ns = p->state == DPDK_HUNG ? GLANCE_NS : PATIENCE_NS;
+    return telemetry_connect(p->t, deadline(ask, patience_ns), p->error, sizeof(p->error));
+}
+
 bool dpdk_process_connect(struct dpdk_process *p, const struct dpdk_ask *ask)
 {
     if (!p->t || p->ended)
@@ -187,9 +193,11 @@ bool dpdk_process_connect(struct dpdk_process *p, const struct dpdk_ask *ask)
         return true;
     if (ask->now_ns < p->retry_ns || clock_mono_ns() >= ask->deadline_ns)
         return false;
-    int64_t patience_ns = p->state == DPDK_HUNG ? GLANCE_NS : PATIENCE_NS;
-    enum telemetry_status status =
-        telemetry_connect(p->t, deadline(ask, patience_ns), p->error, sizeof(p->error));
+    enum telemetry_status status = knock(p, ask);
+    /* A process that dies with our connection in its backlog looks the same as a full one; the second time
+     * nobody is there. */
+    if (status == TELEMETRY_FULL)
+        status = knock(p, ask);
     identify(p, ask);
     p->ended = status == TELEMETRY_STALE || status == TELEMETRY_GONE;
     if (p->ended || status == TELEMETRY_STOPPED)
