@@ -69,7 +69,7 @@ static void put_views(void)
 {
     for (size_t i = 0; i < n_views; i++) {
         char term[32];
-        snprintf(term, sizeof(term), "%zu, --view %s", i + 1, views[i].name);
+        snprintf(term, sizeof(term), "%c, --view %s", view_key(i), views[i].name);
         item(term, views[i].help);
     }
 }

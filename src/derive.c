@@ -165,6 +165,23 @@ struct cell derive_loss(const struct frame *frame, const struct frame_row *row, 
     return sum_of(offered > 0 ? 100.0 * dropped / offered : 0, &loss.extra);
 }
 
+#define LOST_WEIGHT 100 /* a lost packet tells more than one that passed */
+
+struct cell derive_activity(const struct frame *frame, const struct frame_row *row,
+                            const struct column *column)
+{
+    (void)frame;
+    (void)column;
+    struct delta rx = ROW_DELTA(row, struct ports_row, rx_packets),
+                 tx = ROW_DELTA(row, struct ports_row, tx_packets);
+    struct delta rx_lost = ROW_DELTA(row, struct ports_row, rx_dropped),
+                 tx_lost = ROW_DELTA(row, struct ports_row, tx_dropped);
+    if (rx.kind != CELL_U64)
+        return why_not(rx.kind);
+    return number(per_second(&rx) + per_second(&tx) +
+                  LOST_WEIGHT * (per_second(&rx_lost) + per_second(&tx_lost)));
+}
+
 struct cell derive_packet_size(const struct frame *frame, const struct frame_row *row,
                                const struct column *column)
 {

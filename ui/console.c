@@ -152,8 +152,9 @@ void console_key(struct console *console, const char *name)
         console_chooser_key(console, name);
         return;
     }
-    if (name[0] >= '1' && name[0] <= '9' && name[1] == '\0' && (size_t)(name[0] - '1') < n_views) {
-        console->view = (size_t)(name[0] - '1');
+    size_t view = view_of_key(name);
+    if (view < n_views) {
+        console->view = view;
         console->screen = SCREEN_VIEW;
         return;
     }
@@ -167,7 +168,7 @@ static int draw_source(struct canvas *canvas, int col, int limit, const struct f
     const struct sources_row *source = (const struct sources_row *)row->part.cur;
     bool ok = strcmp(source->state, "ok") == 0, none = strcmp(source->state, "none") == 0;
     bool starting = strcmp(source->state, "starting") == 0;
-    if (strcmp(info->name, "vnettop") == 0 || (ok && strchr(info->name, '-')))
+    if (strcmp(info->name, "vnettop") == 0 || ((ok || none || starting) && strchr(info->name, '-')))
         return col;
     char text[160];
     snprintf(text, sizeof(text), "%s%s", info->name, ok ? "" : none ? "-" : starting ? "" : "!");
@@ -202,6 +203,25 @@ static void describe_time(const struct console *console, char *text, size_t size
     snprintf(text, size, "%s  paused, %s ago", clock, age);
 }
 
+/* How many causes stand, in the role of the worst. */
+static int draw_findings_count(const struct console *console, struct canvas *canvas, int limit)
+{
+    const struct frame_table *findings = &console->frame->table[TABLE_FINDINGS];
+    enum role role = ROLE_TEXT;
+    char text[32];
+    if (findings->n == 0)
+        return limit;
+    for (size_t i = 0; i < findings->n; i++) {
+        const char *severity = ((const struct findings_row *)findings->rows[i].part.cur)->severity;
+        if (strcmp(severity, "bad") == 0)
+            role = ROLE_BAD;
+        else if (strcmp(severity, "watch") == 0 && role == ROLE_TEXT)
+            role = ROLE_WATCH;
+    }
+    snprintf(text, sizeof(text), "%zu finding%s", findings->n, findings->n == 1 ? "" : "s");
+    return right_end(canvas, limit, role, text);
+}
+
 static void draw_header(struct console *console, struct canvas *canvas)
 {
     char text[256];
@@ -222,6 +242,7 @@ static void draw_header(struct console *console, struct canvas *canvas)
         snprintf(text, sizeof(text), "against %s", clock);
         limit = right_end(canvas, limit, ROLE_MARK, text);
     }
+    limit = draw_findings_count(console, canvas, limit);
     describe_time(console, text, sizeof(text));
     col = canvas_text(canvas, 0, col, limit - col, console->paused ? ROLE_MARK : ROLE_TEXT, text) + 2;
     const struct text_list *netns = &console->options->netns;
@@ -240,7 +261,7 @@ static bool is_narrow(const struct canvas *canvas)
 /* Tabs stand one after the other; where a click falls is found by the same walk. */
 static int tab_text(const struct canvas *canvas, size_t i, char *text, size_t size)
 {
-    return snprintf(text, size, "%zu %s", i + 1, is_narrow(canvas) ? views[i].brief : views[i].title);
+    return snprintf(text, size, "%c %s", view_key(i), is_narrow(canvas) ? views[i].brief : views[i].title);
 }
 
 static void draw_tabs(const struct console *console, struct canvas *canvas)
@@ -525,7 +546,7 @@ static const struct column *heading_at(struct console *console, const struct can
     struct scene scene = make_scene(console);
     const struct view *view = &views[console->view];
     if (view->draw == view_overview_draw)
-        return view_overview_column_at(canvas, col);
+        return view_overview_column_at(canvas, console->frame, col);
     return view->draw ? NULL : table_column_at(canvas, view_area(canvas), &scene, view->table, col);
 }
 

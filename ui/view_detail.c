@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/derive.h"
+#include "src/join.h"
 #include "src/memory.h"
 #include "ui/plots.h"
 #include "ui/view_path.h"
@@ -189,14 +190,18 @@ size_t view_detail_draw(struct canvas *canvas, struct area area, const struct sc
 {
     const struct frame_row *row = frame_find(scene->frame, table, key);
     struct plot plots[MAX_PLOTS];
-    size_t n = table == TABLE_PATHS ? view_path_plots(scene, row, plots) : hot_plots(table, key, plots);
+    const struct frame_row *path = row;
+    if (table == TABLE_PORTS) /* a guest's port is shown as its path */
+        path = row ? join_path_of_port(scene->frame, row) : NULL;
+    bool is_path = path && (table == TABLE_PATHS || table == TABLE_PORTS);
+    size_t n = is_path ? view_path_plots(scene, path, plots) : hot_plots(table, key, plots);
     int top = plots_draw(canvas, area, scene, plots, n);
     if (!row) {
         canvas_text(canvas, top + 1, 1, area.cols - 1, ROLE_MESSAGE,
                     "gone: it does not exist at this moment (Esc goes back)");
         return 0;
     }
-    if (table == TABLE_PATHS)
-        top = view_path_ledger(canvas, top, area, scene, row);
+    if (is_path)
+        top = view_path_ledger(canvas, top, area, scene, path);
     return draw_numbers(canvas, top + 1, area, scene, table, row, scroll);
 }

@@ -75,7 +75,7 @@ size_t view_help_draw(struct canvas *canvas, struct area area, const struct view
     char text[512];
     heading(&help, "Keys");
     for (size_t i = 0; i < n_views; i++) {
-        snprintf(text, sizeof(text), "%zu", i + 1);
+        snprintf(text, sizeof(text), "%c", view_key(i));
         entry(&help, text, ROLE_KEY, views[i].help);
     }
     for (int i = 0; i < ACTIONS_N; i++)

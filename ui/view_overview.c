@@ -7,45 +7,82 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/join.h"
 #include "ui/graph.h"
 #include "ui/views.h"
 
 #define SPARK_POINTS 60
 
-static const struct column *port_column(const char *key)
-{
-    return column_find(table_get(TABLE_PORTS), key);
-}
-
 /* The line of a port: columns that stand one beside the other, each with the room it needs. */
 struct field {
-    const char *key; /* column; NULL = a spark of the column spark */
-    const char *spark;
+    const char *key; /* column of PORTS, or of the PATH behind the port */
     const char *title;
     int width;
-    int from; /* least screen width at which it is shown */
-    int most; /* width it may grow to where the screen has room */
+    int from;   /* least screen width at which it is shown */
+    int most;   /* width it may grow to where the screen has room */
+    bool spark; /* the last minute instead of the value */
+    bool path;  /* a column of the path */
+    int guests; /* 1 only where there are guests, -1 only where there are none, 0 both */
 };
 
 static const struct field fields[] = {
-    {"name", NULL, "PORT", 15, 0, 24},         {"kind", NULL, "KIND", 8, 0, 12},
-    {"switch", NULL, "SWITCH", 10, 90, 16},    {"rx_pps", NULL, "RX PPS", 7, 0, 0},
-    {NULL, "rx_pps", "LAST MIN", 8, 100, 60},  {"rx_bps", NULL, "BIT/S", 7, 0, 0},
-    {"rx_drop_pps", NULL, "DROP/S", 7, 0, 0},  {"rx_loss_pct", NULL, "LOSS%", 6, 110, 0},
-    {"tx_pps", NULL, "TX PPS", 7, 0, 0},       {NULL, "tx_pps", "LAST MIN", 8, 100, 60},
-    {"tx_bps", NULL, "BIT/S", 7, 0, 0},        {"tx_drop_pps", NULL, "DROP/S", 7, 0, 0},
-    {"tx_loss_pct", NULL, "LOSS%", 6, 110, 0},
+    {"vm", "VM", 10, 0, 20, false, false, 1},
+    {"nic", "NIC", 5, 90, 10, false, false, 1},
+    {"name", "PORT", 12, 0, 24, false, false, 0},
+    {"kind", "KIND", 8, 0, 12, false, false, -1},
+    {"switch", "SWITCH", 8, 90, 16, false, false, 0},
+    {"rx_pps", "RX PPS", 7, 0, 0, false, false, 0},
+    {"rx_pps", "LAST MIN", 8, 116, 60, true, false, 0},
+    {"rx_bps", "BIT/S", 7, 0, 0, false, false, -1},
+    {"rx_bps", "BIT/S", 7, 150, 0, false, false, 1},
+    {"rx_drop_pps", "DROP/S", 7, 0, 0, false, false, -1},
+    {"rx_loss_pct", "LOSS%", 6, 110, 0, false, false, -1},
+    {"rx_loss_pct", "LOSS%", 6, 0, 0, false, false, 1},
+    {"tx_pps", "TX PPS", 7, 0, 0, false, false, 0},
+    {"tx_pps", "LAST MIN", 8, 116, 60, true, false, 0},
+    {"tx_bps", "BIT/S", 7, 0, 0, false, false, -1},
+    {"tx_bps", "BIT/S", 7, 150, 0, false, false, 1},
+    {"tx_drop_pps", "DROP/S", 7, 0, 0, false, false, -1},
+    {"tx_loss_pct", "LOSS%", 6, 110, 0, false, false, -1},
+    {"tx_loss_pct", "LOSS%", 6, 0, 0, false, false, 1},
+    {"serving", "SERVED", 8, 100, 10, false, true, 1},
+    {"serving_busy_pct", "BUSY", 5, 0, 0, false, true, 1},
+    {"serving_steal_pct", "STEAL", 6, 130, 0, false, true, 1},
+    {"worst_vcpu", "VCPU", 5, 136, 8, false, true, 1},
+    {"worst_run_pct", "RUN", 5, 0, 0, false, true, 1},
+    {"worst_steal_pct", "STEAL", 6, 0, 0, false, true, 1},
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* Width of each field, 0 = not shown: a pure function of the screen's, so that nothing moves. */
-static void lay_out(int cols, int width[N_FIELDS])
+static const struct column *field_column(const struct field *field)
+{
+    return column_find(table_get(field->path ? TABLE_PATHS : TABLE_PORTS), field->key);
+}
+
+static bool is_there(const struct field *field, int cols, bool guests)
+{
+    return cols >= field->from && (field->guests == 0 || (field->guests > 0) == guests);
+}
+
+/* Width of each field, 0 = not shown: a function of the screen's and of whether there are guests, so that
+ * nothing moves. */
+static void lay_out(int cols, bool guests, int width[N_FIELDS])
 {
     int left = cols - 1;
     for (size_t i = 0; i < N_FIELDS; i++) {
-        width[i] = cols >= fields[i].from ? fields[i].width : 0;
+        width[i] = is_there(&fields[i], cols, guests) ? fields[i].width : 0;
         left -= width[i] ? width[i] + 1 : 0;
+    }
+    while (left < 0) { /* the field that wants the widest screen leaves first */
+        size_t last = N_FIELDS;
+        for (size_t i = 0; i < N_FIELDS; i++)
+            if (width[i] && (last == N_FIELDS || fields[i].from >= fields[last].from))
+                last = i;
+        if (last == N_FIELDS)
+            break;
+        left += width[last] + 1;
+        width[last] = 0;
     }
     for (bool grew = true; grew;) {
         grew = false;
@@ -59,19 +96,24 @@ static void lay_out(int cols, int width[N_FIELDS])
     }
 }
 
+static bool has_guests(const struct frame *frame)
+{
+    return frame->table[TABLE_PATHS].n > 0;
+}
+
 static void draw_spark(struct canvas *canvas, int row, int col, int width, const struct field *field,
                        const struct scene *scene, const char *key)
 {
     struct point points[SPARK_POINTS];
     struct graph_point graph[SPARK_POINTS];
     double columns[SPARK_POINTS];
-    size_t n = store_series(scene->store, TABLE_PORTS, key, port_column(field->spark), scene->moment,
-                            SPARK_POINTS, points);
+    size_t n = store_series(scene->store, TABLE_PORTS, key, field_column(field), scene->moment, SPARK_POINTS,
+                            points);
     for (size_t i = 0; i < n; i++)
         graph[i] = (struct graph_point){points[i].t_ns, graph_value(&points[i].cell)};
     int64_t end = scene->frame->now_ns;
     graph_resample(graph, n, end - INT64_C(60000000000), end, GRAPH_MEAN, columns, width);
-    enum role role = strncmp(field->spark, "rx", 2) == 0 ? ROLE_RX : ROLE_TX;
+    enum role role = strncmp(field->key, "rx", 2) == 0 ? ROLE_RX : ROLE_TX;
     graph_spark(canvas, row, col, width, role, columns, width, 0);
 }
 
@@ -82,8 +124,13 @@ static void draw_field(struct canvas *canvas, int row, int col, int width, const
         draw_spark(canvas, row, col, width, field, scene, port->key);
         return;
     }
-    const struct column *column = port_column(field->key);
-    struct cell cell = scene_cell(scene, TABLE_PORTS, port, column);
+    const struct column *column = field_column(field);
+    const struct frame_row *row_of = field->path ? join_path_of_port(scene->frame, port) : port;
+    if (!row_of)
+        return;
+    struct cell cell = scene_cell(scene, field->path ? TABLE_PATHS : TABLE_PORTS, row_of, column);
+    if (field->path && cell.kind == CELL_NONE)
+        return;
     char text[512];
     scene_text(text, sizeof(text), scene, &cell, column);
     enum role role = scene_role(scene, &cell, column);
@@ -112,7 +159,7 @@ static void draw_heading(struct canvas *canvas, int row, const int width[N_FIELD
         if (!width[i])
             continue;
         const char *title = fields[i].title;
-        const struct column *column = fields[i].spark ? NULL : port_column(fields[i].key);
+        const struct column *column = fields[i].spark ? NULL : field_column(&fields[i]);
         bool bytes = scene->style.units == UNITS_BYTES && strcmp(title, "BIT/S") == 0;
         enum role role = column && column == scene->state->sort ? ROLE_SORTED : ROLE_HEADING;
         if (!column || !format_is_right(column))
@@ -124,13 +171,13 @@ static void draw_heading(struct canvas *canvas, int row, const int width[N_FIELD
 }
 
 /* The heading that a click met. */
-const struct column *view_overview_column_at(const struct canvas *canvas, int col)
+const struct column *view_overview_column_at(const struct canvas *canvas, const struct frame *frame, int col)
 {
     int width[N_FIELDS], at = 1;
-    lay_out(canvas->cols, width);
+    lay_out(canvas->cols, has_guests(frame), width);
     for (size_t i = 0; i < N_FIELDS; at += width[i] ? width[i] + 1 : 0, i++)
         if (width[i] && col >= at && col < at + width[i])
-            return port_column(fields[i].spark ? fields[i].spark : fields[i].key);
+            return fields[i].path ? NULL : field_column(&fields[i]);
     return NULL;
 }
 
@@ -256,13 +303,68 @@ static void draw_remark(struct canvas *canvas, int row, struct area area, const 
                                     : "no port to show; see Sources");
 }
 
+/* One finding: its sentence, wrapped, with since when and how bad at worst; then the command to try. */
+static int draw_finding(struct canvas *canvas, int row, int end, struct area area,
+                        const struct frame_row *finding)
+{
+    const struct findings_row *f = (const struct findings_row *)finding->part.cur;
+    bool bad = strcmp(f->severity, "bad") == 0, watch = strcmp(f->severity, "watch") == 0;
+    enum role role = bad ? ROLE_BAD : watch ? ROLE_WATCH : ROLE_TEXT;
+    int width = area.cols - 5 - (area.cols >= 100 ? 18 : 0);
+    char since[FORMAT_SIZE], worst[FORMAT_SIZE];
+    canvas_text(canvas, row, 1, 1, role, bad ? "!" : watch ? "*" : "-");
+    if (area.cols >= 100) {
+        format_duration(since, sizeof(since), f->since_s);
+        format_scaled(worst, sizeof(worst), f->worst);
+        canvas_right(canvas, row, area.cols - 18, 5, ROLE_DIM, since);
+        canvas_textf(canvas, row, area.cols - 11, 10, ROLE_DIM, "%s %s", worst, f->unit);
+    }
+    row += canvas_wrap(canvas, row, 3, width, end - row, role, f->text);
+    if (row_has(f, advice) && row < end) {
+        int col = canvas_text(canvas, row, 3, width, ROLE_HEADING, "try: ");
+        canvas_text(canvas, row++, col, area.cols - col - 1, ROLE_TEXT, f->advice);
+    }
+    return row;
+}
+
+/* Rows that the findings would like: two lines each on a wide screen, and a heading. */
+static int finding_lines(const struct area *area, size_t findings)
+{
+    int wanted = findings ? (int)findings * (area->cols >= 100 ? 2 : 3) + 2 : 0, most = area->rows * 2 / 5;
+    return wanted < most ? wanted : most;
+}
+
+static int draw_findings(struct canvas *canvas, int row, int rows, struct area area,
+                         const struct frame *frame)
+{
+    const struct frame_table *findings = &frame->table[TABLE_FINDINGS];
+    int end = row + rows - 1;
+    if (rows < 3)
+        return row;
+    canvas_text(canvas, row, 1, area.cols, ROLE_HEADING, "FINDINGS");
+    if (area.cols >= 100) {
+        canvas_right(canvas, row, area.cols - 18, 5, ROLE_HEADING, "since");
+        canvas_text(canvas, row, area.cols - 11, 10, ROLE_HEADING, "worst");
+    }
+    row++;
+    size_t i = 0;
+    for (; i < findings->n && row < end; i++)
+        row = draw_finding(canvas, row, end, area, &findings->rows[i]);
+    if (i < findings->n)
+        canvas_textf(canvas, end, 1, area.cols - 1, ROLE_DIM, "%zu more; see Findings", findings->n - i);
+    return end + 1;
+}
+
 void view_overview_draw(struct canvas *canvas, struct area area, const struct scene *scene)
 {
     struct table_state *state = scene->state;
-    int shown = area.rows - cpu_lines(&area, scene->frame->table[TABLE_CPUS].n) - 4, row = area.top;
+    const struct frame *frame = scene->frame;
+    int for_findings = finding_lines(&area, frame->table[TABLE_FINDINGS].n);
+    int shown = area.rows - cpu_lines(&area, frame->table[TABLE_CPUS].n) - 4 - for_findings, row = area.top;
     int width[N_FIELDS];
-    table_scroll(state, (size_t)(shown > 1 ? shown : 1));
-    lay_out(area.cols, width);
+    shown = shown > 1 ? shown : 1;
+    table_scroll(state, (size_t)shown);
+    lay_out(area.cols, has_guests(frame), width);
     draw_heading(canvas, row++, width, scene);
     state->n_lines = 0;
     for (size_t i = state->top; i < state->n_rows && row <= area.top + shown; i++, row++) {
@@ -272,8 +374,8 @@ void view_overview_draw(struct canvas *canvas, struct area area, const struct sc
             canvas_select(canvas, row, 0, area.cols);
     }
     draw_remark(canvas, row++, area, state, state->top + (size_t)state->n_lines);
-    row++;
+    row = draw_findings(canvas, row + 1, for_findings, area, frame);
     int col = canvas_text(canvas, row, 1, area.cols - 1, ROLE_HEADING, "CPU  BUSY%") + 3;
     draw_pressure(canvas, row, col, area, scene);
-    draw_cpus(canvas, row + 1, area, scene->frame);
+    draw_cpus(canvas, row + 1, area, frame);
 }

@@ -2,11 +2,12 @@
 /* The list of views (see views.h); their number is their key. A table view is a line here. */
 #include "ui/views.h"
 
+#include <assert.h>
 #include <string.h>
 
 const struct view views[] = {
     {"overview", "Overview", "Over", "Overview: what carries traffic, what loses it, who uses the CPUs",
-     TABLE_PORTS, "-rx_pps", true, view_overview_draw},
+     TABLE_PORTS, "-activity_pps", true, view_overview_draw},
     {"paths", "Paths", "Path", "Paths: each guest NIC with its port, switch, serving thread and vCPUs",
      TABLE_PATHS, "-to_guest_pps", true, NULL},
     {"vms", "VMs", "VMs", "VMs: vCPU time, steal, pinning, packets to and from each guest", TABLE_VMS, "name",
@@ -29,6 +30,7 @@ const struct view views[] = {
 };
 
 const size_t n_views = sizeof(views) / sizeof(views[0]);
+static_assert(sizeof(views) / sizeof(views[0]) <= 10, "a digit for each view");
 
 const struct view *view_find(const char *name)
 {
@@ -36,4 +38,17 @@ const struct view *view_find(const char *name)
         if (strcmp(views[i].name, name) == 0)
             return &views[i];
     return NULL;
+}
+
+char view_key(size_t i)
+{
+    return (char)('0' + (i + 1) % 10);
+}
+
+size_t view_of_key(const char *name)
+{
+    size_t i = 0;
+    while (i < n_views && !(name[0] == view_key(i) && name[1] == '\0'))
+        i++;
+    return i;
 }

@@ -80,6 +80,11 @@ extern const size_t n_views;
 
 const struct view *view_find(const char *name);
 
+/* The key that shows the i-th view, 1 to 9 then 0, and the view of a key by its name: n_views when it is
+ * none. */
+char view_key(size_t i);
+size_t view_of_key(const char *name);
+
 /* ui/table.c: the table behind every view. */
 void table_state_init(struct table_state *state, const struct view *view);
 void table_state_free(struct table_state *state);
@@ -126,7 +131,7 @@ enum role scene_role(const struct scene *scene, const struct cell *cell, const s
 /* view_*.c */
 void view_overview_draw(struct canvas *canvas, struct area area, const struct scene *scene);
 /* The column under whose heading a screen column lies; NULL. */
-const struct column *view_overview_column_at(const struct canvas *canvas, int col);
+const struct column *view_overview_column_at(const struct canvas *canvas, const struct frame *frame, int col);
 void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scene *scene);
 /* Draws from line `scroll` of its numbers on; returns how far they can be scrolled. */
 size_t view_detail_draw(struct canvas *canvas, struct area area, const struct scene *scene,
