@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes the manual page and the shell completion from the tables of the program, so that they say what the code does.
- * `generate man TEMPLATE` replaces the lines @OPTIONS@, @COMMANDS@, @KEYS@, @VIEWS@, @COLUMNS@, @ROLES@ and @SOURCES@ of the
+ * `generate man TEMPLATE` replaces the lines @OPTIONS@, @COMMANDS@, @KEYS@, @VIEWS@, @COLUMNS@, @ROLES@, @RULES@ and @SOURCES@ of the
  * template; `generate bash` prints a completion. A test compares what is checked in with what this writes.
  */
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "src/actions.h"
 #include "src/collector.h"
 #include "src/columns.h"
+#include "src/findings.h"
 #include "src/options.h"
 #include "src/theme.h"
 #include "ui/views.h"
@@ -104,12 +105,23 @@ static void put_sources(void)
         item(all_collectors[i]->feed, all_collectors[i]->help);
 }
 
+static void put_rules(void)
+{
+    for (size_t i = 0; i < n_rules; i++) {
+        char text[512];
+        snprintf(text, sizeof(text), "%s%s%s (needs %s)", rules[i].help, *rules[i].unit ? "; in " : "", rules[i].unit,
+                 rules[i].needs);
+        item(rules[i].id, text);
+    }
+}
+
 static const struct {
     const char *name;
     void (*put)(void);
 } parts[] = {
     {"@COMMANDS@\n", put_commands}, {"@OPTIONS@\n", put_options}, {"@KEYS@\n", put_keys},       {"@VIEWS@\n", put_views},
     {"@COLUMNS@\n", put_columns},   {"@ROLES@\n", put_roles},     {"@SOURCES@\n", put_sources},
+    {"@RULES@\n", put_rules},
 };
 
 static void put_line(const char *line)
