@@ -135,6 +135,17 @@ static bool make_room(struct libvirt_asker *asker, int stop_fd)
     return ended == -1;
 }
 
+/* The read is what orders the thread's writes before ours. */
+static void take_answer(struct libvirt_ask *ask, struct libvirt_answer *answer)
+{
+    uint64_t one;
+    while (read(ask->done_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+    *answer = ask->answer;
+    ask->answer = (struct libvirt_answer){0};
+    ask_unref(ask);
+}
+
 bool libvirt_asker_ask(struct libvirt_asker *asker, unsigned stats, int64_t limit_ns, int stop_fd,
                        struct libvirt_answer *answer)
 {
@@ -144,9 +155,7 @@ bool libvirt_asker_ask(struct libvirt_asker *asker, unsigned stats, int64_t limi
             return false;
         int ended = wait_for_any(&ask, 1, limit_ns, stop_fd);
         if (ended == 0) {
-            *answer = ask->answer;
-            ask->answer = (struct libvirt_answer){0};
-            ask_unref(ask);
+            take_answer(ask, answer);
             return true;
         }
         asker->late[asker->n_late++] = ask;

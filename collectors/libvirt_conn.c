@@ -238,10 +238,12 @@ static bool resolve_local(virConnectPtr conn)
     return local;
 }
 
-/* Drivers inside this process have no keep-alive and need none. */
+/* A driver inside this process has no keep-alive and needs none; it also takes a close callback without ever
+ * giving its reference back. */
 static void watch_for_loss(struct libvirt_conn *conn)
 {
-    virConnectSetKeepAlive(conn->conn, KEEPALIVE_S, KEEPALIVE_COUNT);
+    if (virConnectSetKeepAlive(conn->conn, KEEPALIVE_S, KEEPALIVE_COUNT) < 0)
+        return;
     conn->watched =
         virConnectRegisterCloseCallback(conn->conn, on_close, watch_ref(conn->watch), watch_unref) == 0;
     if (!conn->watched)
