@@ -170,6 +170,7 @@ struct jsonrpc *jsonrpc_connect(const char *path, int64_t deadline_ns, int stop_
         snprintf(err, errlen, "%s: out of memory", path);
     if (!rpc && fd >= 0)
         close(fd);
+    errno = error ? error : ENOMEM;
     return rpc;
 }
 

@@ -37,7 +37,7 @@ struct jsonrpc;
 /* A notification (request without id). `params` is borrowed; `arrived_ns` is CLOCK_MONOTONIC at the read. */
 typedef void jsonrpc_notify_fn(void *ctx, const char *method, json_t *params, int64_t arrived_ns);
 
-/* `stop_fd` may be -1; it is borrowed. NULL with `err` filled when nobody answers at `path`. */
+/* `stop_fd` may be -1; it is borrowed. NULL with `err` filled and errno set when nobody answers at `path`. */
 struct jsonrpc *jsonrpc_connect(const char *path, int64_t deadline_ns, int stop_fd, char *err, size_t errlen);
 
 /* Takes over a connected stream socket. */

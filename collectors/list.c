@@ -10,6 +10,7 @@
 #include "collectors/libvirt.h"
 #endif
 #include "collectors/netlink.h"
+#include "collectors/ovs.h"
 #include "collectors/qemu.h"
 #include "src/collector.h"
 
@@ -24,6 +25,8 @@ const struct collector *const all_collectors[] = {
 #endif
     &qemu_collector,
     &qemu_places_collector,
+    &ovs_collector,
+    &ovs_queues_collector,
     &dpdk_collector,
     &dpdk_slow_collector,
     NULL,

@@ -142,17 +142,19 @@ static void delete_row(struct ovsdb_mirror *mirror, enum ovsdb_table table, size
     mirror->links_changed = true;
 }
 
-/* Puts `value` (consumed) into a column and notes what that changes. */
+/* Puts `value` (consumed) into a column and notes what that changes. An equal one is dropped, so that texts
+ * stay where they are until the generation grows. */
 static void replace_value(struct ovsdb_mirror *mirror, struct ovsdb_row *row, enum ovsdb_column column,
                           struct ovsdb_value *value, int64_t now_ns)
 {
     struct ovsdb_value *old = value_at(row, column);
-    bool changed = !ovsdb_values_equal(old, value);
 
+    if (ovsdb_values_equal(old, value)) {
+        ovsdb_value_free(value);
+        return;
+    }
     ovsdb_value_free(old);
     *old = *value;
-    if (!changed)
-        return;
     mirror->generation++;
     if (column == OVSDB_BRIDGE_PORTS || column == OVSDB_PORT_INTERFACES)
         mirror->links_changed = true;

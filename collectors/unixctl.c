@@ -255,8 +255,10 @@ static struct unixctl *open_target(const struct unixctl_target *target, int64_t 
         return NULL;
     }
     ctl->rpc = rpc;
-    if (unixctl_call(ctl, UNIXCTL_VERSION, NULL, deadline_ns, &text, err, errlen) != JSONRPC_OK) {
+    enum jsonrpc_status st = unixctl_call(ctl, UNIXCTL_VERSION, NULL, deadline_ns, &text, err, errlen);
+    if (st != JSONRPC_OK) {
         unixctl_close(ctl);
+        errno = st == JSONRPC_TIMEOUT ? ETIMEDOUT : st == JSONRPC_STOPPED ? ECANCELED : EPROTO;
         return NULL;
     }
     snprintf(ctl->version, sizeof(ctl->version), "%.*s", (int)strcspn(text, "\n"), text);
@@ -269,6 +271,8 @@ struct unixctl *unixctl_open(const struct unixctl_target *targets, size_t n, int
 {
     char later[256]; /* the first target is the daemon's own word: its failure is the one to tell */
 
+    int first_errno = ENOENT;
+
     if (n == 0)
         snprintf(err, errlen, "no control socket to open");
     for (size_t i = 0; i < n; i++) {
@@ -278,7 +282,9 @@ struct unixctl *unixctl_open(const struct unixctl_target *targets, size_t n, int
             *which = i;
             return ctl;
         }
+        first_errno = i == 0 ? errno : first_errno;
     }
+    errno = first_errno;
     return NULL;
 }
 

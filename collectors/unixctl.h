@@ -59,7 +59,7 @@ size_t unixctl_find(const char *const *dirs, size_t n_dirs, struct unixctl_targe
 struct unixctl;
 
 /* Connects to the first target that answers `version` in time; its index goes to `*which`. NULL: none, see
- * `err`. */
+ * `err`; errno is that of the first target: ETIMEDOUT when it took the connection and did not answer. */
 struct unixctl *unixctl_open(const struct unixctl_target *targets, size_t n, int64_t deadline_ns, int stop_fd,
                              size_t *which, char *err, size_t errlen);
 

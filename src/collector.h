@@ -52,9 +52,10 @@ struct collect_call {
 
 /* What there is one instance of a collector for. */
 enum collect_per {
-    COLLECT_PER_HOST,  /* one in all */
-    COLLECT_PER_NETNS, /* each --netns; config->netns says which */
-    COLLECT_PER_URI,   /* each --connect; config->connect_uri says which */
+    COLLECT_PER_HOST,   /* one in all */
+    COLLECT_PER_NETNS,  /* each --netns; config->netns says which */
+    COLLECT_PER_URI,    /* each --connect; config->connect_uri says which */
+    COLLECT_PER_RUNDIR, /* each --ovs-rundir; the only one in config->ovs_rundirs */
 };
 
 struct collector {

@@ -33,6 +33,7 @@ static const struct option_def defs[] = {
     {"view",      0,  "NAME", OPT_TEXT,    OPT(view),       FOR_CONSOLE | FOR_BATCH, true,  "view to start with; `help` lists them"},
     {"netns",     0,  "NAME", OPT_LIST,    OPT(netns),      FOR_ALL, true,  "network namespace to read instead of this one: a name, a path or pid:N, self for this one; repeatable"},
     {"connect",   0,  "URI",  OPT_LIST,    OPT(connect),    FOR_ALL, true,  "libvirt to ask instead of qemu:///system, as virsh -c takes it; repeatable"},
+    {"ovs-rundir", 0, "DIR",  OPT_LIST,    OPT(ovs_rundirs),FOR_ALL, true,  "run folder of an Open vSwitch to read instead of /var/run/openvswitch; repeatable"},
     {"dpdk-rundir", 0, "DIR", OPT_LIST,  OPT(dpdk_rundirs), FOR_ALL, true, "folder in which DPDK telemetry sockets are looked for as well; repeatable"},
     {"only",      0,  "SOURCE",OPT_LIST,   OPT(only),       FOR_ALL, true,  "read these sources only"},
     {"no",        0,  "SOURCE",OPT_LIST,   OPT(no),         FOR_ALL, true,  "do not read these sources"},

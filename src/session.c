@@ -27,6 +27,7 @@ struct slot {
     struct feed *feed;
     size_t number; /* in the store */
     struct collect_config config;
+    const char *rundirs[2]; /* of config, where the instance is one run folder */
     int64_t newest_t1_ns;
     double read_s;
     uint64_t rows;
@@ -91,6 +92,8 @@ static const struct text_list *instances_of(const struct options *options, enum 
         return &options->netns;
     case COLLECT_PER_URI:
         return &options->connect;
+    case COLLECT_PER_RUNDIR:
+        return &options->ovs_rundirs;
     case COLLECT_PER_HOST:
         break;
     }
@@ -120,6 +123,10 @@ static int start_slot(struct session *session, const struct collector *collector
     }
     struct slot *slot = &session->slots[session->n_slots];
     slot->config = config_of(session->options, collector->per, instance);
+    if (collector->per == COLLECT_PER_RUNDIR && instance) {
+        slot->rundirs[0] = instance;
+        slot->config.ovs_rundirs = slot->rundirs;
+    }
     if (collector->is_wanted && !collector->is_wanted(&slot->config))
         return 0;
     char name[256];
