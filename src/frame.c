@@ -23,44 +23,106 @@ static bool same_thing(const struct info_head *a, const struct info_head *b)
     return a == b || (a->hash == b->hash && strcmp(a->key, b->key) == 0);
 }
 
-/* Rows usually keep their place from sample to sample, so the same place is tried before a search. */
-static const struct row_head *find_before(const struct sample *prev, enum table_id table,
-                                          const struct info_head *info, size_t place, size_t *cursor)
+/*
+ * Where the rows of a sample stood in the one before. Rows usually keep their place, or all move by the same
+ * number of places; what is neither is looked up in an index that is made when first needed, so that a
+ * thousand links created at once cost no more than a thousand look-ups.
+ */
+struct before {
+    const struct sample *prev;
+    size_t cursor;   /* behind the place found last */
+    uint32_t *index; /* open hash of places + 1 */
+    size_t mask;
+};
+
+static size_t buckets_for(size_t n)
 {
-    size_t n = prev->set[table].n;
-    if (place < n && same_thing(sample_row_at(prev, table, place)->info, info))
-        return sample_row_at(prev, table, *cursor = place);
-    for (size_t tried = 0; tried < n; tried++) {
-        size_t i = (*cursor + tried) % n;
-        if (same_thing(sample_row_at(prev, table, i)->info, info))
-            return sample_row_at(prev, table, *cursor = i);
+    size_t buckets = 16;
+    while (buckets < n * 2)
+        buckets *= 2;
+    return buckets;
+}
+
+static size_t first_bucket(uint64_t hash, size_t mask)
+{
+    return (hash ^ hash >> 32) & mask;
+}
+
+static void index_before(struct before *before, enum table_id table)
+{
+    size_t n = before->prev->set[table].n, buckets = buckets_for(n);
+    before->index = xzalloc(buckets * sizeof(*before->index));
+    before->mask = buckets - 1;
+    for (size_t i = n; i-- > 0;) { /* of two with one key the first is found first */
+        size_t at = first_bucket(sample_row_at(before->prev, table, i)->info->hash, before->mask);
+        while (before->index[at])
+            at = (at + 1) & before->mask;
+        before->index[at] = (uint32_t)i + 1;
+    }
+}
+
+static const struct row_head *look_up(struct before *before, enum table_id table,
+                                      const struct info_head *info)
+{
+    if (!before->index)
+        index_before(before, table);
+    for (size_t at = first_bucket(info->hash, before->mask); before->index[at];
+         at = (at + 1) & before->mask) {
+        size_t place = before->index[at] - 1;
+        const struct row_head *row = sample_row_at(before->prev, table, place);
+        if (!same_thing(row->info, info))
+            continue;
+        before->cursor = place + 1;
+        return row;
     }
     return NULL;
 }
 
+static const struct row_head *find_before(struct before *before, enum table_id table,
+                                          const struct info_head *info, size_t place)
+{
+    size_t n = before->prev ? before->prev->set[table].n : 0, likely[] = {place, before->cursor};
+    for (int i = 0; i < 2; i++) {
+        if (likely[i] >= n || !same_thing(sample_row_at(before->prev, table, likely[i])->info, info))
+            continue;
+        before->cursor = likely[i] + 1;
+        return sample_row_at(before->prev, table, likely[i]);
+    }
+    return n ? look_up(before, table, info) : NULL;
+}
+
+/* The counters whose fall says something of the whole row. */
+static struct slot_bits telling_counters(const struct table *table)
+{
+    struct slot_bits counters = {0};
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].type == TYPE_CNT && !(table->columns[i].flags & COL_ALONE))
+            slot_set(&counters, table->columns[i].slot);
+    return counters;
+}
+
 /* One counter gone back means that the thing was restarted, cleared or made anew: its other counters may have
  * passed their old values already and would give a rate that never was. */
-static bool went_back(const struct table *table, const struct row_head *cur, const struct row_head *prev)
+static bool went_back(const struct slot_bits *counters, const struct row_head *cur,
+                      const struct row_head *prev)
 {
-    for (size_t i = 0; i < table->n_columns; i++) {
-        const struct column *column = &table->columns[i];
-        if (column->type != TYPE_CNT || column->flags & COL_ALONE)
-            continue;
-        if (slot_test(&cur->have, column->slot) && slot_test(&prev->have, column->slot) &&
-            field_u64(cur, column->offset) < field_u64(prev, column->offset))
-            return true;
+    for (unsigned word = 0; word < MAX_SLOTS / 64; word++) {
+        uint64_t both = counters->word[word] & cur->have.word[word] & prev->have.word[word];
+        for (; both; both &= both - 1) {
+            unsigned slot = word * 64 + (unsigned)__builtin_ctzll(both);
+            unsigned offset = (unsigned)sizeof(struct row_head) + slot * 8;
+            if (field_u64(cur, offset) < field_u64(prev, offset))
+                return true;
+        }
     }
     return false;
 }
 
-static struct part make_part(const struct pair *pair, enum table_id table, size_t place, size_t *cursor)
+static struct part make_part(const struct pair *pair, const struct row_head *cur, const struct row_head *prev,
+                             const struct slot_bits *counters)
 {
-    const struct row_head *cur = sample_row_at(pair->cur, table, place);
-    struct part part = {.pair = pair, .cur = cur};
-    if (pair->prev)
-        part.prev = find_before(pair->prev, table, cur->info, place, cursor);
-    part.reset = part.prev && went_back(table_get(table), cur, part.prev);
-    return part;
+    return (struct part){
+        .pair = pair, .cur = cur, .prev = prev, .reset = prev && went_back(counters, cur, prev)};
 }
 
 static size_t count_rows(const struct frame *frame, enum table_id table)
@@ -74,7 +136,7 @@ static size_t count_rows(const struct frame *frame, enum table_id table)
 /* The index slot of that key: the row's, or the free one where it belongs. */
 static uint32_t *index_slot(const struct frame_table *table, const char *key, uint64_t hash)
 {
-    size_t at = (hash ^ hash >> 32) & table->index_mask;
+    size_t at = first_bucket(hash, table->index_mask);
     for (;; at = (at + 1) & table->index_mask) {
         uint32_t *slot = &table->index[at];
         const struct frame_row *row = *slot ? &table->rows[*slot - 1] : NULL;
@@ -105,16 +167,19 @@ static void build_table(struct frame *frame, enum table_id id)
     if (n == 0)
         return;
     struct frame_table *table = &frame->table[id];
-    size_t buckets = 16;
-    while (buckets < n * 2)
-        buckets *= 2;
+    size_t buckets = buckets_for(n);
+    struct slot_bits counters = telling_counters(table_get(id));
     table->rows = xrealloc(NULL, n, sizeof(*table->rows));
     table->index = xzalloc(buckets * sizeof(*table->index));
     table->index_mask = buckets - 1;
     for (size_t i = 0; i < frame->n_pairs; i++) {
-        size_t cursor = 0;
-        for (size_t place = 0; place < frame->pairs[i].cur->set[id].n; place++)
-            add_part(table, make_part(&frame->pairs[i], id, place, &cursor));
+        const struct pair *pair = &frame->pairs[i];
+        struct before before = {.prev = pair->prev};
+        for (size_t place = 0; place < pair->cur->set[id].n; place++) {
+            const struct row_head *cur = sample_row_at(pair->cur, id, place);
+            add_part(table, make_part(pair, cur, find_before(&before, id, cur->info, place), &counters));
+        }
+        free(before.index);
     }
 }
 
@@ -206,12 +271,16 @@ bool frame_row_alone(const struct pair *pairs, size_t n, enum table_id table, co
                      struct part *parts, size_t *hints, struct frame_row *row)
 {
     struct info_head wanted = {.key = key, .hash = hash_text(key)};
+    struct slot_bits counters = telling_counters(table_get(table));
     size_t n_parts = 0;
     for (size_t i = 0; i < n && n_parts < MAX_PARTS; i++) {
         if (!pairs[i].cur || !find_place(pairs[i].cur, table, &wanted, &hints[i]))
             continue;
-        size_t cursor = 0;
-        parts[n_parts] = make_part(&pairs[i], table, hints[i], &cursor);
+        const struct row_head *cur = sample_row_at(pairs[i].cur, table, hints[i]), *prev = NULL;
+        size_t place = hints[i];
+        if (pairs[i].prev && find_place(pairs[i].prev, table, &wanted, &place))
+            prev = sample_row_at(pairs[i].prev, table, place);
+        parts[n_parts] = make_part(&pairs[i], cur, prev, &counters);
         if (n_parts > 0)
             parts[n_parts - 1].next = &parts[n_parts];
         n_parts++;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/clock.h"
 #include "src/derive.h"
 
 /* Two samples of one inventory, and the frame made of them. */
@@ -296,6 +297,30 @@ static void test_rows_find_their_predecessor(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         expect_own_rates(cases[i][0], cases[i][1]);
+}
+
+/* Many rows in another order are looked up, not searched for: that took minutes. */
+static void test_many_rows_in_another_order(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    struct two two = two_at(1 * SECOND, 2 * SECOND);
+    for (int i = 0; i < N; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "net:%d", i);
+        add_port(two.prev, make_port(two.inventory, key), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        const struct info_head *info = sample_row_at(two.prev, TABLE_PORTS, (size_t)i * 7919 % N)->info;
+        add_port(two.cur, (const struct ports_info *)info, (uint64_t)i);
+    }
+    uint64_t cpu_ns = clock_thread_cpu_ns();
+    const struct frame *frame = frame_of(&two);
+    assert_true(clock_thread_cpu_ns() - cpu_ns < 2 * SECOND);
+    for (int i = 0; i < N; i++)
+        expect_number(frame_cell(frame, &frame->table[TABLE_PORTS].rows[i], column_of(TABLE_PORTS, "rx_pps")),
+                      i);
+    free_two(&two);
 }
 
 /* The fast and the slow part of one port, each with its own two moments. */
@@ -853,6 +878,7 @@ int main(void)
         cmocka_unit_test(test_gauge_falls),
         cmocka_unit_test(test_row_vanishes_and_returns),
         cmocka_unit_test(test_rows_find_their_predecessor),
+        cmocka_unit_test(test_many_rows_in_another_order),
         cmocka_unit_test(test_parts_have_their_own_intervals),
         cmocka_unit_test(test_reset_is_its_parts_own),
         cmocka_unit_test(test_not_permitted),
