@@ -74,7 +74,7 @@ t_links_by_the_hundred() {
     net_send s0 12500 -r 2500 >"$LAB/sent" &
     sender=$!
     defer net_end $sender
-    while process_runs $sender; do
+    while [ $rounds -lt 2 ] || process_runs $sender; do
         churn_round
         rounds=$((rounds + 1))
     done
@@ -135,7 +135,7 @@ t_rename_keeps_the_rate() {
     net_send v0 50 >"$LAB/sent"
     wait_until 5 record_has_last "$LAB/rec" rx_packets 150 name=w1
     record_end "$LAB/rec"
-    assert_match "$(recording check "$LAB/rec" 150)" ' new=3 ' # each port once, in the first frame
+    assert_match "$(recording check "$LAB/rec" 150)" ' new=[03] ' # in the first frame alone, if at all
     assert_eq "$(recording sum "$LAB/rec" v1 rx_pps)" 100 "under its first name"
     assert_eq "$(recording sum "$LAB/rec" w1 rx_pps)" 50 "under its second name"
 }
@@ -154,7 +154,7 @@ t_thousand_links() {
     seen=$(recording check "$LAB/rec" 15000)
     echo "$seen"
     assert_match "$seen" '^frames=2[0-9] '
-    assert_match "$seen" ' new=1001 rst=0 '
+    assert_match "$seen" ' new=(0|1001) rst=0 ' # in the first frame alone, if at all
     assert_match "$seen" ' gaps=0 '
     assert_eq "$(recording sum "$LAB/rec" m499p rx_pps)" 15000 "one port's packets among a thousand"
     assert_eq "$(recording sum "$LAB/rec" m498p rx_pps)" 0 "its neighbour's"
