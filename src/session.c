@@ -15,12 +15,14 @@
 #include "src/columns.h"
 #include "src/feed.h"
 #include "src/findings.h"
+#include "src/keepoff.h"
 #include "src/memory.h"
 
-#define NS_PER_MS     INT64_C(1000000)
-#define NS_PER_S      INT64_C(1000000000)
-#define HISTORY_BYTES (6u << 20)
-#define MAX_FEEDS     64
+#define NS_PER_MS         INT64_C(1000000)
+#define NS_PER_S          INT64_C(1000000000)
+#define HISTORY_BYTES     (6u << 20)
+#define KEEP_OFF_EVERY_NS INT64_C(5000000000)
+#define MAX_FEEDS         64
 
 /* A feed, what it was started with, and its newest sample's figures for the sources table. */
 struct slot {
@@ -41,6 +43,8 @@ struct session {
     struct store *store;
     size_t own_feed, findings_feed;
     struct findings *findings;
+    cpu_set_t allowed, chosen; /* CPUs this program began with, and those it keeps to */
+    int64_t kept_off_ns;
     struct frame *newest; /* of the last tick, until somebody takes it */
     uint64_t own_samples;
     struct mark *marks;
@@ -195,6 +199,8 @@ struct session *session_open(const struct options *options, const struct collect
     session->own_feed = store_add_feed(session->store, "vnettop");
     session->findings_feed = store_add_feed(session->store, "findings");
     session->findings = findings_new();
+    sched_getaffinity(0, sizeof(session->allowed), &session->allowed);
+    session->chosen = session->allowed;
     return session;
 }
 
@@ -358,6 +364,18 @@ double session_cost_pct(const struct session *session)
     return 100.0 * (double)(session->cpu_ns[1] - session->cpu_ns[0]) / (double)ns;
 }
 
+/* Threads come and go: where this program may run is looked at again now and then. */
+static void keep_off(struct session *session, int64_t now_ns)
+{
+    cpu_set_t chosen;
+    if (session->kept_off_ns && now_ns - session->kept_off_ns < KEEP_OFF_EVERY_NS)
+        return;
+    session->kept_off_ns = now_ns;
+    keepoff_choose(session->newest, &session->allowed, &chosen);
+    if (!CPU_EQUAL(&chosen, &session->chosen) && keepoff_apply(&chosen))
+        session->chosen = chosen;
+}
+
 /* The rules read the frame as it is without findings; what they conclude becomes a sample like any other, so
  * that it is recorded, stepped back to and compared. */
 static void look(struct session *session)
@@ -368,6 +386,7 @@ static void look(struct session *session)
     const struct pair pair = {.feed = "findings", .cur = sample};
     frame_append(session->newest, &pair);
     store_conclude(session->store, session->findings_feed, sample);
+    keep_off(session, session->newest->now_ns);
 }
 
 void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns)
