@@ -92,8 +92,9 @@ static const struct row_head *find_before(struct before *before, enum table_id t
 }
 
 /* The counters whose fall says something of the whole row. */
-static struct slot_bits telling_counters(const struct table *table)
+struct slot_bits frame_telling(enum table_id id)
 {
+    const struct table *table = table_get(id);
     struct slot_bits counters = {0};
     for (size_t i = 0; i < table->n_columns; i++)
         if (table->columns[i].type == TYPE_CNT && !(table->columns[i].flags & COL_ALONE))
@@ -168,7 +169,7 @@ static void build_table(struct frame *frame, enum table_id id)
         return;
     struct frame_table *table = &frame->table[id];
     size_t buckets = buckets_for(n);
-    struct slot_bits counters = telling_counters(table_get(id));
+    struct slot_bits counters = frame_telling(id);
     table->rows = xrealloc(NULL, n, sizeof(*table->rows));
     table->index = xzalloc(buckets * sizeof(*table->index));
     table->index_mask = buckets - 1;
@@ -252,43 +253,14 @@ const struct frame_row *frame_find(const struct frame *frame, enum table_id id, 
     return slot ? &table->rows[slot - 1] : NULL;
 }
 
-/* Where the key stands in the sample: first tried where it stood last time. */
-static bool find_place(const struct sample *sample, enum table_id table, const struct info_head *wanted,
-                       size_t *hint)
+void frame_row_alone(struct part *parts, size_t n, const struct slot_bits *telling, struct frame_row *row)
 {
-    size_t n = sample->set[table].n;
-    for (size_t tried = 0; tried < n; tried++) {
-        size_t place = (*hint + tried) % n;
-        if (same_thing(sample_row_at(sample, table, place)->info, wanted)) {
-            *hint = place;
-            return true;
-        }
+    for (size_t i = 0; i < n; i++) {
+        parts[i].reset = parts[i].prev && went_back(telling, parts[i].cur, parts[i].prev);
+        parts[i].next = i + 1 < n ? &parts[i + 1] : NULL;
     }
-    return false;
-}
-
-bool frame_row_alone(const struct pair *pairs, size_t n, enum table_id table, const char *key,
-                     struct part *parts, size_t *hints, struct frame_row *row)
-{
-    struct info_head wanted = {.key = key, .hash = hash_text(key)};
-    struct slot_bits counters = telling_counters(table_get(table));
-    size_t n_parts = 0;
-    for (size_t i = 0; i < n && n_parts < MAX_PARTS; i++) {
-        if (!pairs[i].cur || !find_place(pairs[i].cur, table, &wanted, &hints[i]))
-            continue;
-        const struct row_head *cur = sample_row_at(pairs[i].cur, table, hints[i]), *prev = NULL;
-        size_t place = hints[i];
-        if (pairs[i].prev && find_place(pairs[i].prev, table, &wanted, &place))
-            prev = sample_row_at(pairs[i].prev, table, place);
-        parts[n_parts] = make_part(&pairs[i], cur, prev, &counters);
-        if (n_parts > 0)
-            parts[n_parts - 1].next = &parts[n_parts];
-        n_parts++;
-    }
-    if (n_parts == 0)
-        return false;
-    *row = (struct frame_row){.key = parts[0].cur->info->key, .hash = wanted.hash, .part = parts[0]};
-    return true;
+    *row = (struct frame_row){
+        .key = parts[0].cur->info->key, .hash = parts[0].cur->info->hash, .part = parts[0]};
 }
 
 const struct part *frame_row_part(const struct frame_row *row, unsigned slot)

@@ -93,12 +93,11 @@ struct cell {
 };
 
 /*
- * The row of one key alone, without building a frame: for series over many moments. parts has room for
- * MAX_PARTS; hints has a place for each pair, kept by the caller between calls. False when no pair has the
- * key.
+ * A row without a frame, for series over many moments: of n parts whose pair, cur and prev the caller has
+ * found. telling is frame_telling of the table, asked for once. The row points into parts.
  */
-bool frame_row_alone(const struct pair *pairs, size_t n, enum table_id table, const char *key,
-                     struct part *parts, size_t *hints, struct frame_row *row);
+struct slot_bits frame_telling(enum table_id table);
+void frame_row_alone(struct part *parts, size_t n, const struct slot_bits *telling, struct frame_row *row);
 
 /* The cell of a column in a row; column belongs to the row's table. */
 struct cell frame_cell(const struct frame *frame, const struct frame_row *row, const struct column *column);

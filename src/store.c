@@ -10,14 +10,19 @@
 #include <string.h>
 
 #include "src/memory.h"
+#include "src/packed.h"
 
 #define MAX_MOMENTS 7200 /* two hours at one a second before the first thinning */
 #define MIN_MOMENTS 8    /* kept whatever they cost */
+#define UNPACKED    2    /* newest samples of a feed: those of the live frame */
+#define WORTH_BYTES 8192 /* packing smaller ones saves nothing */
 
 /* A sample whose read ended before a tick and that came after it belongs to the next: frames know it from
- * shown_ns on. */
+ * shown_ns on. One that no live frame needs any more is packed when that is worth it: sample is then without
+ * rows. */
 struct kept {
     struct sample *sample;
+    struct packed *packed;
     int64_t shown_ns;
 };
 
@@ -50,13 +55,19 @@ struct store *store_new(size_t budget, int64_t start_ns)
     return store;
 }
 
+static void free_kept(struct kept *kept)
+{
+    sample_unref(kept->sample);
+    packed_free(kept->packed);
+}
+
 void store_free(struct store *store)
 {
     if (!store)
         return;
     for (size_t f = 0; f < store->n_feeds; f++) {
         for (size_t i = 0; i < store->feeds[f].n; i++)
-            sample_unref(store->feeds[f].kept[i].sample);
+            free_kept(&store->feeds[f].kept[i]);
         free(store->feeds[f].kept);
     }
     free(store->feeds);
@@ -81,6 +92,8 @@ static size_t kept_bytes(const struct feed_history *history, size_t i)
 {
     const struct sample *sample = history->kept[i].sample;
     size_t bytes = sample_bytes(sample) + sizeof(struct kept);
+    if (history->kept[i].packed)
+        bytes += packed_bytes(history->kept[i].packed);
     if (i == 0 || history->kept[i - 1].sample->inventory != sample->inventory)
         bytes += inventory_bytes(sample->inventory);
     return bytes;
@@ -105,7 +118,7 @@ void store_put(struct store *store, size_t feed, struct sample *sample)
     int64_t tick_ns = store->n_moments ? store->moments[store->n_moments - 1].t_ns : INT64_MIN;
     if (history->shown > 0 && history->n > history->shown) {
         store->bytes -= kept_bytes(history, --history->n);
-        sample_unref(history->kept[history->n].sample);
+        free_kept(&history->kept[history->n]);
     }
     keep(store, history, sample, sample->t1_ns > tick_ns ? sample->t1_ns : tick_ns + 1);
 }
@@ -120,6 +133,45 @@ void store_conclude(struct store *store, size_t feed, struct sample *sample)
 size_t store_bytes(const struct store *store)
 {
     return store->bytes + store->n_moments * sizeof(struct moment);
+}
+
+/* A sample like that one, with its times and inventory, and without rows. */
+static struct sample *shell_of(const struct sample *sample)
+{
+    struct sample *shell = sample_new(sample->inventory);
+    shell->seq = sample->seq;
+    shell->t0_ns = sample->t0_ns;
+    shell->t1_ns = sample->t1_ns;
+    shell->wall_ns = sample->wall_ns;
+    shell->cpu_ns = sample->cpu_ns;
+    return shell;
+}
+
+/* Packs the sample that has just left the live frame. */
+static void pack_older(struct store *store, struct feed_history *history)
+{
+    if (history->n <= UNPACKED)
+        return;
+    size_t i = history->n - UNPACKED - 1;
+    struct kept *kept = &history->kept[i];
+    if (kept->packed || sample_bytes(kept->sample) < WORTH_BYTES)
+        return;
+    store->bytes -= kept_bytes(history, i);
+    struct sample *whole = kept->sample;
+    kept->packed = packed_new(whole);
+    kept->sample = shell_of(whole);
+    sample_unref(whole);
+    store->bytes += kept_bytes(history, i);
+}
+
+/* The kept sample with its rows; the reference is the caller's. */
+static struct sample *whole_sample(const struct kept *kept)
+{
+    if (!kept->packed)
+        return sample_ref(kept->sample);
+    struct sample *sample = shell_of(kept->sample);
+    packed_unpack(kept->packed, sample);
+    return sample;
 }
 
 /* Number of the newest sample that was there at t, plus one; 0 when there was none. */
@@ -150,7 +202,7 @@ static void drop_unshown(struct store *store, struct feed_history *history)
         if (shown[i] || i >= next) /* newer than the last moment: the next frame's */
             history->kept[kept++] = history->kept[i];
         else
-            sample_unref(history->kept[i].sample);
+            free_kept(&history->kept[i]);
     }
     history->n = kept;
     free(shown);
@@ -177,6 +229,8 @@ void store_tick(struct store *store, int64_t now_ns, int64_t wall_ns)
         store->moments = xrealloc(store->moments, store->moments_alloc, sizeof(struct moment));
     }
     store->moments[store->n_moments++] = (struct moment){.t_ns = now_ns, .wall_ns = wall_ns};
+    for (size_t f = 0; f < store->n_feeds; f++)
+        pack_older(store, &store->feeds[f]);
     while (store->n_moments > MIN_MOMENTS &&
            (store->n_moments > MAX_MOMENTS || store_bytes(store) > store->budget))
         thin(store);
@@ -194,30 +248,120 @@ int64_t store_moment_ns(const struct store *store, size_t moment)
     return store->moments[moment].t_ns;
 }
 
-static void pairs_at(const struct store *store, int64_t t_ns, struct pair *pairs)
-{
-    for (size_t f = 0; f < store->n_feeds; f++) {
-        const struct feed_history *history = &store->feeds[f];
-        size_t n = samples_until(history, t_ns);
-        pairs[f] = (struct pair){
-            .feed = history->name,
-            .cur = n > 0 ? history->kept[n - 1].sample : NULL,
-            .prev = n > 1 ? history->kept[n - 2].sample : NULL,
-            .stale_ns = history->stale_ns,
-        };
-    }
-}
-
 struct frame *store_frame(const struct store *store, size_t moment)
 {
     if (moment >= store->n_moments)
         return NULL;
     const struct moment *at = &store->moments[moment];
     struct pair *pairs = xrealloc(NULL, store->n_feeds, sizeof(*pairs));
-    pairs_at(store, at->t_ns, pairs);
+    for (size_t f = 0; f < store->n_feeds; f++) {
+        const struct feed_history *history = &store->feeds[f];
+        size_t n = samples_until(history, at->t_ns);
+        pairs[f] = (struct pair){
+            .feed = history->name,
+            .cur = n > 0 ? whole_sample(&history->kept[n - 1]) : NULL,
+            .prev = n > 1 ? whole_sample(&history->kept[n - 2]) : NULL,
+            .stale_ns = history->stale_ns,
+        };
+    }
     struct frame *frame = frame_new(pairs, store->n_feeds, at->t_ns, at->wall_ns, store->start_ns);
+    for (size_t f = 0; f < store->n_feeds; f++) {
+        sample_unref(pairs[f].cur);
+        sample_unref(pairs[f].prev);
+    }
     free(pairs);
     return frame;
+}
+
+#define ROW_WORDS (sizeof(struct row_head) / 8 + MAX_SLOTS)
+
+/* The row of one key in one sample. */
+struct found {
+    bool has;
+    uint64_t words[ROW_WORDS]; /* the row */
+};
+
+/* One feed's part of a series: the row in the sample of the moment and in the one before it. */
+struct trace {
+    const struct feed_history *history;
+    size_t n; /* samples until the moment */
+    struct pair pair;
+    struct found found[2];
+    unsigned cur; /* which of found is the moment's */
+    size_t place; /* where the row stood last: rows seldom move */
+};
+
+static size_t rows_of(const struct kept *kept, enum table_id table)
+{
+    return kept->packed ? packed_rows(kept->packed, table) : kept->sample->set[table].n;
+}
+
+static const struct info_head *info_of(const struct kept *kept, enum table_id table, size_t i)
+{
+    return kept->packed ? packed_info(kept->packed, table, i) : sample_row_at(kept->sample, table, i)->info;
+}
+
+static void find_row(struct found *found, const struct kept *kept, enum table_id table,
+                     const struct info_head *wanted, size_t *place)
+{
+    size_t n = rows_of(kept, table);
+    for (size_t tried = 0; tried < n; tried++) {
+        size_t i = (*place + tried) % n;
+        const struct info_head *info = info_of(kept, table, i);
+        if (info->hash != wanted->hash || strcmp(info->key, wanted->key) != 0)
+            continue;
+        *place = i;
+        found->has = true;
+        if (kept->packed)
+            packed_row(kept->packed, table, i, (struct row_head *)(void *)found->words);
+        else
+            memcpy(found->words, sample_row_at(kept->sample, table, i), table_get(table)->row_size);
+        return;
+    }
+    found->has = false;
+}
+
+/* Moves a trace on to a later moment; what was its newest row becomes the one before. */
+static void move_to(struct trace *trace, int64_t t_ns, enum table_id table, const struct info_head *wanted)
+{
+    const struct feed_history *history = trace->history;
+    size_t n = trace->n ? trace->n : samples_until(history, t_ns);
+    while (n < history->n && history->kept[n].shown_ns <= t_ns)
+        n++;
+    if (n == trace->n)
+        return;
+    bool is_next = trace->n && n == trace->n + 1;
+    trace->n = n;
+    trace->cur ^= is_next;
+    if (!is_next) {
+        trace->found[!trace->cur].has = false;
+        if (n > 1)
+            find_row(&trace->found[!trace->cur], &history->kept[n - 2], table, wanted, &trace->place);
+    }
+    find_row(&trace->found[trace->cur], &history->kept[n - 1], table, wanted, &trace->place);
+    trace->pair = (struct pair){
+        .feed = history->name,
+        .cur = history->kept[n - 1].sample,
+        .prev = n > 1 ? history->kept[n - 2].sample : NULL,
+        .stale_ns = history->stale_ns,
+    };
+}
+
+static size_t take_parts(const struct trace *traces, size_t n, struct part *parts)
+{
+    size_t n_parts = 0;
+    for (size_t f = 0; f < n && n_parts < MAX_PARTS; f++) {
+        const struct trace *trace = &traces[f];
+        const struct found *cur = &trace->found[trace->cur], *prev = &trace->found[!trace->cur];
+        if (trace->n == 0 || !cur->has)
+            continue;
+        parts[n_parts++] = (struct part){
+            .pair = &trace->pair,
+            .cur = (const struct row_head *)(const void *)cur->words,
+            .prev = prev->has ? (const struct row_head *)(const void *)prev->words : NULL,
+        };
+    }
+    return n_parts;
 }
 
 size_t store_series(const struct store *store, enum table_id table, const char *key,
@@ -226,20 +370,26 @@ size_t store_series(const struct store *store, enum table_id table, const char *
     if (last_moment >= store->n_moments || max == 0)
         return 0;
     size_t first = last_moment + 1 > max ? last_moment + 1 - max : 0, n = 0;
-    struct pair *pairs = xrealloc(NULL, store->n_feeds, sizeof(*pairs));
-    size_t *hints = xzalloc(store->n_feeds * sizeof(*hints));
+    struct info_head wanted = {.key = key, .hash = hash_text(key)};
+    struct slot_bits telling = frame_telling(table);
+    struct trace *traces = xzalloc(store->n_feeds * sizeof(*traces));
+    for (size_t f = 0; f < store->n_feeds; f++)
+        traces[f].history = &store->feeds[f];
     for (size_t m = first; m <= last_moment; m++) {
         const struct moment *at = &store->moments[m];
         struct frame frame = {.now_ns = at->t_ns, .wall_ns = at->wall_ns, .start_ns = store->start_ns};
         struct part parts[MAX_PARTS];
         struct frame_row row;
-        pairs_at(store, at->t_ns, pairs);
+        for (size_t f = 0; f < store->n_feeds; f++)
+            move_to(&traces[f], at->t_ns, table, &wanted);
         points[n] = (struct point){.t_ns = at->t_ns, .cell = {.kind = CELL_NONE}};
-        if (frame_row_alone(pairs, store->n_feeds, table, key, parts, hints, &row))
+        size_t n_parts = take_parts(traces, store->n_feeds, parts);
+        if (n_parts > 0) {
+            frame_row_alone(parts, n_parts, &telling, &row);
             points[n].cell = frame_cell(&frame, &row, column);
+        }
         n++;
     }
-    free(hints);
-    free(pairs);
+    free(traces);
     return n;
 }

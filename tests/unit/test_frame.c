@@ -761,14 +761,19 @@ static void test_row_alone_equals_the_frames(void **state)
                            {.feed = "slow", .cur = slow.cur, .prev = slow.prev}};
     struct frame *frame = frame_new(pairs, 3, 2 * SECOND, 0, 0);
     const struct table *table = table_get(TABLE_PORTS);
+    struct slot_bits telling = frame_telling(TABLE_PORTS);
     struct part parts[MAX_PARTS];
-    size_t hints[3] = {0};
     struct frame_row alone;
     struct frame bare = {.now_ns = 2 * SECOND};
     for (int i = 0; i < 50; i++) {
         char key[16];
         snprintf(key, sizeof(key), "port:%d", i * 7 % 50);
-        assert_true(frame_row_alone(pairs, 3, TABLE_PORTS, key, parts, hints, &alone));
+        size_t n = 0;
+        for (const struct part *part = &frame_find(frame, TABLE_PORTS, key)->part; part; part = part->next)
+            parts[n++] =
+                (struct part){.pair = part->pair, .cur = part->cur, .prev = part->prev, .reset = true};
+        assert_int_equal(n, 2);
+        frame_row_alone(parts, n, &telling, &alone);
         assert_string_equal(alone.key, key);
         for (size_t c = 0; c < table->n_columns; c++) {
             struct cell a = frame_cell(&bare, &alone, &table->columns[c]);
@@ -777,7 +782,6 @@ static void test_row_alone_equals_the_frames(void **state)
             assert_memory_equal(&a.u64, &b.u64, 8);
         }
     }
-    assert_false(frame_row_alone(pairs, 3, TABLE_PORTS, "port:none", parts, hints, &alone));
     frame_free(frame);
     free_two(&fast);
     free_two(&slow);

@@ -14,14 +14,15 @@
 #include "src/derive.h"
 #include "src/store.h"
 
-#define BUDGET 400000
+#define BUDGET  400000
+#define N_PORTS 24 /* enough that older samples are packed */
 
 /* A store with one feed of a few ports that count, and an inventory that all its samples share. */
 struct history {
     struct store *store;
     size_t feed;
     struct inventory *inventory;
-    const struct ports_info *ports[8];
+    const struct ports_info *ports[N_PORTS];
     uint64_t packets;
     int64_t now_ns;
 };
@@ -31,7 +32,7 @@ static struct history history_new(size_t budget)
     struct history h = {.store = store_new(budget, 0), .inventory = inventory_new(), .now_ns = 100 * SECOND};
     h.feed = store_add_feed(h.store, "fast");
     store_set_stale(h.store, h.feed, 3 * SECOND);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < N_PORTS; i++) {
         char key[16];
         snprintf(key, sizeof(key), "port:%d", i);
         h.ports[i] = make_port(h.inventory, key);
@@ -58,7 +59,7 @@ static void tick(struct history *h, int64_t interval_ns, uint64_t packets)
 {
     h->now_ns += interval_ns;
     h->packets += packets;
-    put_ports(h, 8);
+    put_ports(h, N_PORTS);
     store_tick(h->store, h->now_ns, h->now_ns);
 }
 
@@ -232,7 +233,7 @@ static void test_old_frames_are_those_shown(void **state)
     for (int i = 0; i < 3000; i++) {
         h.now_ns += SECOND;
         h.packets += (uint64_t)rand() % 1000;
-        put_ports(&h, i % 50 < 25 ? 8 : 6); /* port:7 comes and goes */
+        put_ports(&h, i % 50 < 25 ? N_PORTS : 6); /* port:7 comes and goes */
         if (i % 9 == 0)
             put_slow(&h, slow, 0);
         store_tick(h.store, h.now_ns, h.now_ns);
@@ -292,7 +293,7 @@ static void test_series_of_a_vanished_row(void **state)
     for (int i = 0; i < 9; i++) {
         h.now_ns += SECOND;
         h.packets += 10;
-        put_ports(&h, i / 3 == 1 ? 1 : 2);
+        put_ports(&h, i / 3 == 1 ? 1 : N_PORTS);
         store_tick(h.store, h.now_ns, h.now_ns);
     }
     static const enum cell_kind expected[] = {CELL_NEW,  CELL_F64, CELL_F64, CELL_NONE, CELL_NONE,
@@ -340,7 +341,7 @@ static void test_several_samples_in_a_tick(void **state)
     for (int i = 0; i < 3; i++) {
         h.now_ns += SECOND;
         h.packets += 10;
-        put_ports(&h, 8);
+        put_ports(&h, N_PORTS);
     }
     store_tick(h.store, h.now_ns, h.now_ns);
     struct frame *frame = last_frame(h.store);
