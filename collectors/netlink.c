@@ -21,9 +21,11 @@
 #include "collectors/nl_stats.h"
 #include "src/memory.h"
 
+#define STOPPED_NS INT64_C(2000000) /* a read longer than this, and than usual, was interrupted */
 #define READ_TRIES 4
 
 struct netlink {
+    int64_t usual_ns; /* how long a read takes, smoothed */
     struct nl_netns ns;
     const char *root;
     struct nl_chan chan;
@@ -214,14 +216,27 @@ static int read_once(struct netlink *nl, const struct collect_call *call)
     return rc;
 }
 
+static bool was_stopped(struct netlink *nl)
+{
+    int64_t took_ns = nl->sample->t1_ns - nl->sample->t0_ns, usual_ns = nl->usual_ns;
+    bool stopped = usual_ns && took_ns > STOPPED_NS && took_ns > 4 * usual_ns;
+    nl->usual_ns = usual_ns ? (7 * usual_ns + took_ns) / 8 : took_ns;
+    return stopped;
+}
+
 static int read_once_or_by_getlink(struct netlink *nl, const struct collect_call *call)
 {
     int rc = read_once(nl, call);
     bool has_no_getstats = !nl->by_getlink && (rc == -EOPNOTSUPP || rc == -EINVAL);
-    if (!has_no_getstats)
-        return rc;
-    use_getlink(nl);
-    return read_once(nl, call);
+    if (has_no_getstats) {
+        use_getlink(nl);
+        rc = read_once(nl, call);
+    }
+    /* A read that the scheduler stopped in its middle stands for no moment: once more, and that one counts.
+     */
+    if (rc >= 0 && was_stopped(nl))
+        rc = read_once(nl, call);
+    return rc;
 }
 
 /*
