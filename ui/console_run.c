@@ -113,7 +113,8 @@ static void resize(struct loop *loop)
     terminal_resize(loop->terminal);
     terminal_size(loop->terminal, &rows, &cols);
     canvas_resize(loop->canvas, rows, cols);
-    loop->dirty = true;
+    /* Whole: what was written while the terminal changed under it is anywhere. */
+    loop->console.redraw = loop->dirty = true;
 }
 
 static void read_signals(struct loop *loop)

@@ -306,11 +306,17 @@ static unsigned widest(const struct canvas *canvas, const struct scene *scene, e
     return state->grown[number];
 }
 
+/* A column that is only there because somebody chose it does not leave before those nobody asked for. */
+static unsigned prio_of(const struct column *column)
+{
+    return column->prio ? column->prio : 9;
+}
+
 static void drop_least(struct layout *layout)
 {
     size_t least = 0;
     for (size_t i = 1; i < layout->n; i++)
-        if (layout->columns[i]->prio <= layout->columns[least]->prio)
+        if (prio_of(layout->columns[i]) <= prio_of(layout->columns[least]))
             least = i;
     layout->n--;
     memmove(&layout->columns[least], &layout->columns[least + 1],

@@ -342,6 +342,17 @@ static void test_columns_keep_their_order(void **state)
     console_free(&console);
 }
 
+/* What was chosen stays on a narrow screen longer than what nobody asked for. */
+static void test_chosen_column_stays(void **state)
+{
+    (void)state;
+    struct console console;
+    open_console(&console);
+    press(&console, "o Space Enter");
+    assert_true(screen_has(&console, 24, 80, " NETNS "));
+    console_free(&console);
+}
+
 static void test_bad_options(void **state)
 {
     (void)state;
@@ -382,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_monkey),
         cmocka_unit_test(test_settings_persist),
         cmocka_unit_test(test_columns_keep_their_order),
+        cmocka_unit_test(test_chosen_column_stays),
         cmocka_unit_test(test_bad_options),
     };
     return cmocka_run_group_tests(tests, open_scene, close_scene);
