@@ -4,10 +4,13 @@
  */
 #include "src/columns.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "src/derive.h"
 #include "src/derive_join.h"
+
+#define INDEX_BUCKETS 512 /* more than twice the columns of any table */
 
 #define COLUMN(field_struct, head_struct, key_, title_, unit_, width_, prio_, help_, ...)                    \
     .title = title_, .help = help_, .unit = UNIT_##unit_, .width = width_, .prio = prio_,                    \
@@ -56,6 +59,7 @@
         typedef struct name_##_row this_row;                                                                 \
         static const struct column columns[] = {                                                             \
             NAME##_COLUMNS(AS_INFO_COLUMN, AS_ROW_COLUMN, AS_DERIVED_COLUMN, AS_TEXT_COLUMN)};               \
+        static uint16_t index[INDEX_BUCKETS];                                                                \
         static const struct table table = {                                                                  \
             .name = #name_,                                                                                  \
             .help = help_,                                                                                   \
@@ -63,6 +67,7 @@
             .n_columns = sizeof(columns) / sizeof(columns[0]),                                               \
             .info_size = sizeof(this_info),                                                                  \
             .row_size = sizeof(this_row),                                                                    \
+            .index = index,                                                                                  \
         };                                                                                                   \
         return &table;                                                                                       \
     }
@@ -87,11 +92,30 @@ enum table_id table_find(const char *name)
     return id;
 }
 
+/* Rules and joins ask for columns by key, row by row: an open hash of column numbers + 1, made once and only
+ * read from then on. */
+static void make_indexes(void)
+{
+    for (int id = 0; id < TABLES_N; id++) {
+        const struct table *table = table_get((enum table_id)id);
+        for (size_t i = 0; i < table->n_columns; i++) {
+            size_t at = hash_text(table->columns[i].key) % INDEX_BUCKETS;
+            while (table->index[at])
+                at = (at + 1) % INDEX_BUCKETS;
+            table->index[at] = (uint16_t)(i + 1);
+        }
+    }
+}
+
 const struct column *column_find(const struct table *table, const char *key)
 {
-    for (size_t i = 0; i < table->n_columns; i++)
-        if (strcmp(table->columns[i].key, key) == 0)
-            return &table->columns[i];
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_indexes);
+    for (size_t at = hash_text(key) % INDEX_BUCKETS; table->index[at]; at = (at + 1) % INDEX_BUCKETS) {
+        const struct column *column = &table->columns[table->index[at] - 1];
+        if (strcmp(column->key, key) == 0)
+            return column;
+    }
     return NULL;
 }
 

@@ -72,6 +72,7 @@ struct table {
     const struct column *columns;
     size_t n_columns;
     size_t info_size, row_size;
+    uint16_t *index; /* of column_find */
 };
 
 /* The descriptor of a table. Never NULL for a valid id. */

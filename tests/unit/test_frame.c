@@ -868,6 +868,21 @@ static void test_random_samples(void **state)
     }
 }
 
+/* Every column is found by its key, in its own table alone. */
+static void test_columns_by_key(void **state)
+{
+    (void)state;
+    for (int id = 0; id < TABLES_N; id++) {
+        const struct table *table = table_get((enum table_id)id);
+        for (size_t i = 0; i < table->n_columns; i++)
+            assert_ptr_equal(column_find(table, table->columns[i].key), &table->columns[i]);
+        assert_null(column_find(table, ""));
+        assert_null(column_find(table, "nosuch"));
+        assert_null(column_find(table, "switch_"));
+    }
+    assert_null(column_find(table_get(TABLE_MARKS), "rx_pps"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -902,6 +917,7 @@ int main(void)
         cmocka_unit_test(test_equal_hashes),
         cmocka_unit_test(test_empty_frames),
         cmocka_unit_test(test_row_alone_equals_the_frames),
+        cmocka_unit_test(test_columns_by_key),
         cmocka_unit_test(test_random_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
