@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fast feed of the source `dpdk` (see dpdk.h): counters of ethdevs, times of lcore threads, state of the
- * processes. A row carries the moment its own answer was made. A process that hangs keeps its rows with the
- * moment of its last answer, so that they show as stale and with their age; they go when its connection ends.
+ * Fast feed of the source `dpdk` (see dpdk.h): ethdevs with their counters, times of lcore threads, state of
+ * the processes. A row carries the moment its own answer was made. A process that hangs keeps its rows with
+ * the moment of its last answer, so that they show as stale and with their age; they go when its connection
+ * ends.
  */
 #include "collectors/dpdk.h"
 
@@ -12,6 +13,8 @@
 
 #include "src/memory.h"
 
+#define LATE_NS INT64_C(1000000000)
+
 struct fast {
     struct dpdk_hub *hub;
     struct inventory *inventory;
@@ -20,12 +23,41 @@ struct fast {
 
 /* ---- inventory ---- */
 
-struct ports_info *dpdk_port_info(struct inventory *inventory, const struct dpdk_process *p,
-                                  const struct dpdk_port *port)
+void dpdk_port_key(const struct dpdk_process *p, const struct dpdk_port *port, char key[DPDK_PORT_KEY_SIZE])
 {
-    struct ports_info *info = p->is_ovs
-                                  ? inventory_info(inventory, TABLE_PORTS, "dpdk:%s:port%u", p->id, port->id)
-                                  : inventory_info(inventory, TABLE_PORTS, "dpdk:%s:%s", p->id, port->name);
+    if (p->is_ovs)
+        snprintf(key, DPDK_PORT_KEY_SIZE, "dpdk:%s:port%u", p->id, port->id);
+    else
+        snprintf(key, DPDK_PORT_KEY_SIZE, "dpdk:%s:%s", p->id, port->name);
+}
+
+static void describe_facts(struct inventory *inventory, struct ports_info *info, const struct dpdk_port *port)
+{
+    const struct telemetry_port *facts = &port->facts;
+    if (facts->has & TELEMETRY_PORT_MAC)
+        info_set(info, mac, inventory_text(inventory, facts->mac));
+    if (facts->has & TELEMETRY_PORT_MTU)
+        info_set(info, mtu, facts->mtu);
+    if (facts->has & TELEMETRY_PORT_RX_QUEUES)
+        info_set(info, rx_queues, facts->nb_rx_queues);
+    if (facts->has & TELEMETRY_PORT_TX_QUEUES)
+        info_set(info, tx_queues, facts->nb_tx_queues);
+    if ((facts->has & TELEMETRY_PORT_NUMA) && facts->numa_node >= 0)
+        info_set(info, numa, (uint64_t)facts->numa_node);
+    if (facts->has & TELEMETRY_PORT_STARTED)
+        info_set(info, admin, facts->dev_started ? "up" : "down");
+    if (port->has_link)
+        info_set(info, carrier, port->link.up ? "up" : "down");
+    if (port->has_link && port->link.has_speed)
+        info_set(info, speed_mbps, port->link.speed_mbps);
+}
+
+static void describe_port(struct inventory *inventory, const struct dpdk_process *p, struct dpdk_port *port)
+{
+    char key[DPDK_PORT_KEY_SIZE];
+    dpdk_port_key(p, port, key);
+    struct ports_info *info = inventory_info(inventory, TABLE_PORTS, "%s", key);
+    port->info = info;
     info_set(info, name, inventory_text(inventory, port->name));
     info_set(info, kind, "ethdev");
     info_set(info, switch_, inventory_text(inventory, p->label));
@@ -34,7 +66,7 @@ struct ports_info *dpdk_port_info(struct inventory *inventory, const struct dpdk
         info_set(info, type, inventory_text(inventory, port->driver));
         info_set(info, driver, info->type);
     }
-    return info;
+    describe_facts(inventory, info, port);
 }
 
 static const char *process_state(struct inventory *inventory, const struct dpdk_process *p)
@@ -96,7 +128,7 @@ static void make_inventory(struct fast *fast)
         struct dpdk_process *p = hub->processes[i];
         describe_process(fast->inventory, p);
         for (size_t j = 0; j < p->n_ports; j++)
-            p->ports[j]->fast_info = dpdk_port_info(fast->inventory, p, p->ports[j]);
+            describe_port(fast->inventory, p, p->ports[j]);
         for (size_t j = 0; j < p->lcores.n; j++)
             describe_lcore(fast->inventory, p, &p->lcores.v[j]);
     }
@@ -171,7 +203,7 @@ static void fill_port(struct sample *sample, const struct dpdk_process *p, const
 {
     if (!port->has_stats)
         return;
-    struct ports_row *row = sample_row(sample, TABLE_PORTS, port->fast_info);
+    struct ports_row *row = sample_row(sample, TABLE_PORTS, port->info);
     row->head.t_ns = port->stats_ns;
     fill_traffic(row, port, telemetry_hello(p->t)->release);
     fill_losses(row, port);
@@ -207,10 +239,16 @@ static void fill_lcore(struct sample *sample, const struct dpdk_lcore *lcore)
     }
 }
 
+/* On a machine that is busy an answer may take a moment; that is no reason for alarm. */
+static bool is_late(const struct sample *sample, const struct dpdk_process *p)
+{
+    return p->state == DPDK_HUNG && p->last_answer_ns && sample->t1_ns - p->last_answer_ns < LATE_NS;
+}
+
 static void fill_process(struct sample *sample, const struct dpdk_process *p)
 {
     struct processes_row *row = sample_row(sample, TABLE_PROCESSES, p->info);
-    row_set(row, state, p->state_text);
+    row_set(row, state, is_late(sample, p) ? "late" : p->state_text);
     if (p->answer_s >= 0)
         row_set(row, answer_s, p->answer_s);
 }

@@ -17,8 +17,9 @@
 extern const struct collector dpdk_collector;
 extern const struct collector dpdk_slow_collector;
 
-/* A new info of the port under its key, with what both feeds say of it: name, kind, switch, number. */
-struct ports_info *dpdk_port_info(struct inventory *inventory, const struct dpdk_process *process,
-                                  const struct dpdk_port *port);
+#define DPDK_PORT_KEY_SIZE 160
+
+void dpdk_port_key(const struct dpdk_process *process, const struct dpdk_port *port,
+                   char key[DPDK_PORT_KEY_SIZE]);
 
 #endif

@@ -21,6 +21,8 @@
 
 #define NS_PER_S    INT64_C(1000000000)
 #define DISCOVER_NS (5 * NS_PER_S)
+#define HURRY_NS    NS_PER_S /* between looks while one that ended may be starting again */
+#define HURRIES     15
 #define OVERDUE_NS  (2 * DISCOVER_NS) /* the slow feed is not there, or hangs */
 
 struct dpdk_hub_own {
@@ -38,6 +40,7 @@ struct dpdk_hub_own {
 
     uint64_t serials;
     int64_t discover_ns;  /* when to look for processes; 0 at once */
+    unsigned hurries;     /* looks left that follow each other soon */
     bool updated;         /* at least once */
     size_t closed_spaces; /* processes of other namespaces that we may not look into */
 };
@@ -226,7 +229,8 @@ static void merge(struct dpdk_hub *hub, const struct dpdk_find *found)
         hub->processes[hub->n++] = dpdk_process_new(&found->v[i], ++own->serials, own->stop_fd);
         hub->changes++;
     }
-    own->discover_ns = clock_mono_ns() + DISCOVER_NS;
+    own->discover_ns = clock_mono_ns() + (own->hurries ? HURRY_NS : DISCOVER_NS);
+    own->hurries -= own->hurries > 0;
 }
 
 void dpdk_hub_sweep(struct dpdk_hub *hub)

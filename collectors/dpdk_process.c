@@ -501,7 +501,6 @@ static void read_link(struct turn *turn, struct dpdk_port *port)
                            link.has_speed != port->link.has_speed || link.speed_mbps != port->link.speed_mbps;
     port->has_link = has;
     port->link = link;
-    port->link_ns = has ? middle_ns(&turn->reply) : 0;
 }
 
 void dpdk_process_read_port(struct dpdk_process *p, struct dpdk_port *port, const struct dpdk_ask *ask)

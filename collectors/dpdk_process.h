@@ -58,11 +58,10 @@ struct dpdk_port {
     struct telemetry_losses loss[2]; /* by enum telemetry_dir */
 
     bool has_link;
-    int64_t link_ns;
     struct telemetry_link link;
     struct dpdk_xstats xstats;
 
-    struct ports_info *fast_info, *slow_info;
+    struct ports_info *info;
 };
 
 struct dpdk_pool {

@@ -22,38 +22,16 @@ struct slow {
 
 /* ---- inventory ---- */
 
-static void describe_port(struct inventory *inventory, const struct dpdk_process *p, struct dpdk_port *port)
-{
-    const struct telemetry_port *facts = &port->facts;
-    struct ports_info *info = dpdk_port_info(inventory, p, port);
-    port->slow_info = info;
-    if (facts->has & TELEMETRY_PORT_MAC)
-        info_set(info, mac, inventory_text(inventory, facts->mac));
-    if (facts->has & TELEMETRY_PORT_MTU)
-        info_set(info, mtu, facts->mtu);
-    if (facts->has & TELEMETRY_PORT_RX_QUEUES)
-        info_set(info, rx_queues, facts->nb_rx_queues);
-    if (facts->has & TELEMETRY_PORT_TX_QUEUES)
-        info_set(info, tx_queues, facts->nb_tx_queues);
-    if ((facts->has & TELEMETRY_PORT_NUMA) && facts->numa_node >= 0)
-        info_set(info, numa, (uint64_t)facts->numa_node);
-    if (facts->has & TELEMETRY_PORT_STARTED)
-        info_set(info, admin, facts->dev_started ? "up" : "down");
-    if (port->has_link)
-        info_set(info, carrier, port->link.up ? "up" : "down");
-    if (port->has_link && port->link.has_speed)
-        info_set(info, speed_mbps, port->link.speed_mbps);
-}
-
 static void describe_xstats(struct inventory *inventory, const struct dpdk_process *p, struct dpdk_port *port)
 {
     const char *object = inventory_textf(inventory, "%s/%s", p->label, port->name);
+    char key[DPDK_PORT_KEY_SIZE];
+    dpdk_port_key(p, port, key);
     for (size_t i = 0; i < port->xstats.n; i++) {
         struct dpdk_xstat *xstat = &port->xstats.v[i];
         if (!xstat->shown)
             continue;
-        xstat->info = inventory_info(inventory, TABLE_COUNTERS, "counter:%s:%s", port->slow_info->head.key,
-                                     xstat->name);
+        xstat->info = inventory_info(inventory, TABLE_COUNTERS, "counter:%s:%s", key, xstat->name);
         info_set(xstat->info, source, "dpdk");
         info_set(xstat->info, object, object);
         info_set(xstat->info, name, inventory_text(inventory, xstat->name));
@@ -106,10 +84,8 @@ static void make_inventory(struct slow *slow)
     slow->seen = hub->changes;
     for (size_t i = 0; i < hub->n; i++) {
         struct dpdk_process *p = hub->processes[i];
-        for (size_t j = 0; j < p->n_ports; j++) {
-            describe_port(slow->inventory, p, p->ports[j]);
+        for (size_t j = 0; j < p->n_ports; j++)
             describe_xstats(slow->inventory, p, p->ports[j]);
-        }
         for (size_t j = 0; j < p->n_pools; j++)
             describe_pool(slow->inventory, p, &p->pools[j]);
         for (size_t j = 0; j < p->n_cores; j++)
@@ -119,11 +95,9 @@ static void make_inventory(struct slow *slow)
 
 /* ---- rows ---- */
 
-static size_t fill_port(struct sample *sample, const struct dpdk_port *port)
+static size_t fill_xstats(struct sample *sample, const struct dpdk_port *port)
 {
     size_t n = 0;
-    struct ports_row *row = sample_row(sample, TABLE_PORTS, port->slow_info);
-    row->head.t_ns = port->link_ns;
     for (size_t i = 0; i < port->xstats.n; i++) {
         const struct dpdk_xstat *xstat = &port->xstats.v[i];
         if (!xstat->shown || !xstat->known)
@@ -163,7 +137,7 @@ static void fill(const struct dpdk_hub *hub, struct sample *sample, struct colle
     for (size_t i = 0; i < hub->n; i++) {
         const struct dpdk_process *p = hub->processes[i];
         for (size_t j = 0; j < p->n_ports; j++) {
-            counters += fill_port(sample, p->ports[j]);
+            counters += fill_xstats(sample, p->ports[j]);
             truncated += p->ports[j]->xstats.t_ns && p->ports[j]->xstats.maybe_truncated;
             ports++;
         }
