@@ -6,6 +6,7 @@
  */
 #include "src/store.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ struct feed_history {
     size_t n, alloc;
     size_t shown;      /* n at the last tick */
     struct kept *kept; /* oldest first */
+    bool concludes;    /* its samples are what was concluded of a moment */
 };
 
 struct moment {
@@ -128,6 +130,7 @@ void store_conclude(struct store *store, size_t feed, struct sample *sample)
     struct feed_history *history = &store->feeds[feed];
     keep(store, history, sample, store->moments[store->n_moments - 1].t_ns);
     history->shown = history->n;
+    history->concludes = true;
 }
 
 size_t store_bytes(const struct store *store)
@@ -257,6 +260,8 @@ struct frame *store_frame(const struct store *store, size_t moment)
     for (size_t f = 0; f < store->n_feeds; f++) {
         const struct feed_history *history = &store->feeds[f];
         size_t n = samples_until(history, at->t_ns);
+        if (history->concludes && n > 0 && history->kept[n - 1].shown_ns != at->t_ns)
+            n = 0; /* a conclusion is its own moment's: not yet drawn, it is not the last one's */
         pairs[f] = (struct pair){
             .feed = history->name,
             .cur = n > 0 ? whole_sample(&history->kept[n - 1]) : NULL,

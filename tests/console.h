@@ -83,6 +83,24 @@ static char *screen_text(struct console *console, int rows, int cols)
     return text;
 }
 
+/* cmocka cuts long texts: the first line that differs is what one wants to see. */
+static inline void assert_same_screen(const char *got, const char *want)
+{
+    if (strcmp(got, want) == 0)
+        return;
+    int line = 1;
+    while (*want && *got) {
+        size_t w = strcspn(want, "\n"), g = strcspn(got, "\n");
+        if (w != g || memcmp(want, got, w) != 0)
+            break;
+        want += w + (want[w] == '\n');
+        got += g + (got[g] == '\n');
+        line++;
+    }
+    fail_msg("line %d is \"%.*s\", not \"%.*s\"", line, (int)strcspn(got, "\n"), got,
+             (int)strcspn(want, "\n"), want);
+}
+
 static inline bool screen_has(struct console *console, int rows, int cols, const char *words)
 {
     char *text = screen_text(console, rows, cols);

@@ -113,7 +113,7 @@ test_keys() {
     key "t changes the theme" t 'theme: '
     key "C-l draws anew" C-l 'SOFTIRQ%'
     key "? helps" '?' ' Keys'
-    key "PgDn scrolls help" "PageDown PageDown PageDown PageDown" 'Cells|Columns of'
+    key "PgDn scrolls help" "PageDown PageDown PageDown PageDown" 'Cells|Columns of|IOWAIT'
     key "? closes it" '?' 'SOFTIRQ%'
     key "F1 helps" F1 ' Keys'
     key "h closes it" h 'SOFTIRQ%'
