@@ -21,11 +21,11 @@ int generate_main(int argc, char **argv);
 
 static char *read_stream(FILE *file)
 {
-    char *text = calloc(1, MAX_BYTES);
-    assert_non_null(text);
-    size_t n = fread(text, 1, MAX_BYTES - 1, file);
+    static char bytes[MAX_BYTES];
+    size_t n = fread(bytes, 1, MAX_BYTES - 1, file);
     assert_in_range(n, 1, MAX_BYTES - 2);
-    return text;
+    bytes[n] = '\0';
+    return strdup(bytes);
 }
 
 static char *read_path(const char *path)
@@ -125,7 +125,10 @@ static void test_everything_is_in_the_manual(void **state)
     for (int i = 0; i < ACTIONS_N; i++)
         expect_item(page, action_get((enum action_id)i)->keys, action_get((enum action_id)i)->help);
     for (size_t i = 0; i < n_views; i++) {
-        snprintf(term, sizeof(term), "%zu, --view %s", i + 1, views[i].name);
+        if (i < 9) /* those that have a key */
+            snprintf(term, sizeof(term), "%zu, --view %s", i + 1, views[i].name);
+        else
+            snprintf(term, sizeof(term), "--view %s", views[i].name);
         expect_item(page, term, views[i].help);
     }
     for (size_t i = 0; all_collectors[i]; i++)

@@ -61,20 +61,26 @@ static void expect_error(const char *line, const char *error)
     free_parsed(&parsed);
 }
 
-/* The first command, in order of the list, that an option goes with: "" the console, -b batch. */
+/* The i-th way to call vnettop: the commands of the table, and the console's -b; false after the last. */
+static bool way_to_call(int i, const char **words, unsigned *bits)
+{
+    if (i > COMMANDS_N)
+        return false;
+    *words = i == COMMANDS_N ? "-b" : command_get((enum command_id)i)->name;
+    *bits = i == COMMANDS_N        ? FOR_BATCH
+            : i == COMMAND_CONSOLE ? FOR_CONSOLE
+                                   : command_get((enum command_id)i)->bits;
+    return true;
+}
+
+/* The first of them that an option goes with. */
 static const char *command_for(const struct option_def *def)
 {
-    static const struct {
-        unsigned bit;
-        const char *words;
-    } commands[] = {{FOR_CONSOLE, ""},
-                    {FOR_BATCH, "-b"},
-                    {FOR_SNAPSHOT, "snapshot"},
-                    {FOR_RECORD, "record"},
-                    {FOR_SOURCES, "sources"}};
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (def->commands & commands[i].bit)
-            return commands[i].words;
+    const char *words;
+    unsigned bits;
+    for (int i = 0; way_to_call(i, &words, &bits); i++)
+        if (def->commands & bits)
+            return words;
     fail_msg("--%s goes with no command", def->name);
     return "";
 }
@@ -253,26 +259,20 @@ static void test_every_option_without_its_value(void **state)
 static void test_every_option_with_every_command(void **state)
 {
     (void)state;
-    static const struct {
-        const char *words;
-        unsigned bit;
-    } commands[] = {{"", FOR_CONSOLE},
-                    {"-b ", FOR_BATCH},
-                    {"snapshot ", FOR_SNAPSHOT},
-                    {"record ", FOR_RECORD},
-                    {"sources ", FOR_SOURCES}};
+    const char *words;
+    unsigned bits;
     size_t n;
     const struct option_def *defs = option_table(&n);
     for (size_t i = 0; i < n; i++) {
-        for (size_t c = 0; c < sizeof(commands) / sizeof(commands[0]); c++) {
+        for (int c = 0; way_to_call(c, &words, &bits); c++) {
             const char *value = good[defs[i].kind][0].text;
             char line[128];
-            snprintf(line, sizeof(line), "%s--%s %s", commands[c].words, defs[i].name, value ? value : "");
+            snprintf(line, sizeof(line), "%s --%s %s", words, defs[i].name, value ? value : "");
             struct parsed parsed = parse(line);
             /* The console with --batch is batch mode. */
-            bool goes = defs[i].commands & commands[c].bit;
+            bool goes = defs[i].commands & bits;
             if (goes != (parsed.rc == 0))
-                fail_msg("%s--%s: %d %s", commands[c].words, defs[i].name, parsed.rc, parsed.error);
+                fail_msg("%s --%s: %d %s", words, defs[i].name, parsed.rc, parsed.error);
             if (!goes)
                 expect_one_line(&parsed, defs[i].name);
             free_parsed(&parsed);
