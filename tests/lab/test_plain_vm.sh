@@ -7,6 +7,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests.sh"
+. "$LAB_DIR/topo_net.sh"
 . "$LAB_DIR/record.sh"
 . "$LAB_DIR/kernel_vm.sh"
 
@@ -133,7 +134,6 @@ t_guests_end_and_come() {
     last_vms_are plainrx plaintx || fail "a stopped QEMU is no longer there: $(last_vms)"
     kill -CONT "$(guest_pid plainrx)"
     record_end "$LAB/rec"
-    guest_wait plainrx
 }
 
 # Kernel threads vhost-PID, of a kernel that still makes them; the guests need not run for that.
