@@ -305,16 +305,17 @@ static void put_cell(struct csv_out *out, const struct cell *cell)
 
 static void count_cell(struct tally *tally, const struct column *column, const struct cell *cell)
 {
+    bool there = cell->kind != CELL_NONE && cell->kind != CELL_DENIED;
+    tally->approx +=
+        there && cell->approx; /* keys too: a role that was inferred is part of what the row says */
     if (column->flags & COL_KEY)
         return;
-    bool there = cell->kind != CELL_NONE && cell->kind != CELL_DENIED;
     tally->values += there;
     tally->rates += there && column->where == DERIVED;
     tally->new += cell->kind == CELL_NEW;
     tally->reset += cell->kind == CELL_RESET;
     tally->denied += cell->kind == CELL_DENIED;
     tally->stale += there && cell->stale;
-    tally->approx += there && cell->approx;
 }
 
 static bool is_new(const struct cell *cell)
@@ -373,7 +374,8 @@ static void put_quality_columns(const struct csv_table *csv, const struct cell *
 {
     const char *separator = word->first;
     for (size_t i = 0; i < csv->n; i++) {
-        if (csv->columns[i]->flags & COL_KEY || !word->holds(&cells[i]))
+        bool is_key = csv->columns[i]->flags & COL_KEY && word->holds != is_approx;
+        if (is_key || !word->holds(&cells[i]))
             continue;
         put_word(out, separator);
         put_word(out, csv->columns[i]->key);

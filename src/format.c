@@ -312,8 +312,10 @@ size_t format_cell(char *out, size_t size, const struct cell *cell, const struct
     static const char *const signs[] = {[LEVEL_NONE] = "", [LEVEL_WATCH] = "*", [LEVEL_BAD] = "!"};
     size_t length;
 
-    if (cell->kind == CELL_STR)
-        return put_text(out, size, cell->str ? cell->str : "");
+    if (cell->kind == CELL_STR) {
+        length = put_text(out, size, cell->str ? cell->str : "");
+        return cell->approx ? length + put_text(out + length, size - length, "~") : length;
+    }
     if (!cell_is_number(cell))
         return put_text(out, size, reasons[cell->kind]);
     bool all_digits = style->units == UNITS_EXACT || column->unit == UNIT_NONE;
