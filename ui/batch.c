@@ -45,7 +45,7 @@ static int choose_view(struct batch *batch, char *error, size_t error_size)
     batch->view = *view;
     if (!options->table)
         return 0;
-    batch->view = (struct view){.name = options->table, .table = table_find(options->table)};
+    batch->view = (struct view){.name = options->table, .table = table_find(options->table), .sort = "name"};
     if (batch->view.table == TABLES_N) {
         snprintf(error, error_size, "--table %s: no such table; --table help lists them", options->table);
         return -1;
@@ -112,7 +112,7 @@ static int print_frame(struct batch *batch)
         .state = &batch->state,
     };
     table_prepare(&batch->state, frame, batch->view.table);
-    int rows = (int)batch->state.n_rows + 8;
+    int rows = table_lines(&batch->state, batch->view.table) + 8;
     if (batch->view.draw) /* the overview gives a third of its rows to the CPUs */
         rows = rows * 3 / 2 + 3 * (int)frame->table[TABLE_CPUS].n;
     canvas_resize(batch->canvas, rows, batch->cols);

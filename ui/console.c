@@ -161,21 +161,42 @@ void console_key(struct console *console, const char *name)
     console_act(console, action_find(name));
 }
 
+enum source_says { SAYS_TROUBLE, SAYS_NOTHING_WRONG };
+
+static enum source_says source_says(const struct frame_row *row)
+{
+    static const char *const quiet[] = {"ok", "none", "starting"};
+    const struct sources_row *source = (const struct sources_row *)row->part.cur;
+    for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
+        if (strcmp(source->state, quiet[i]) == 0)
+            return SAYS_NOTHING_WRONG;
+    return SAYS_TROUBLE;
+}
+
 /* A source's word in the header: parts of a source that work are not named beside it. */
 static int draw_source(struct canvas *canvas, int col, int limit, const struct frame_row *row)
 {
     const struct sources_info *info = (const struct sources_info *)row->part.cur->info;
     const struct sources_row *source = (const struct sources_row *)row->part.cur;
-    bool ok = strcmp(source->state, "ok") == 0, none = strcmp(source->state, "none") == 0;
-    bool starting = strcmp(source->state, "starting") == 0;
-    if (strcmp(info->name, "vnettop") == 0 || ((ok || none || starting) && strchr(info->name, '-')))
+    bool ok = strcmp(source->state, "ok") == 0, trouble = source_says(row) == SAYS_TROUBLE;
+    if (strcmp(info->name, "vnettop") == 0 || (!trouble && strchr(info->name, '-')))
         return col;
+    const char *sign = trouble ? "!" : strcmp(source->state, "none") == 0 ? "-" : "";
     char text[160];
-    snprintf(text, sizeof(text), "%s%s", info->name, ok ? "" : none ? "-" : starting ? "" : "!");
+    snprintf(text, sizeof(text), "%s%s", info->name, sign);
     if (col + canvas_width(canvas, text) >= limit)
         return col;
-    enum role role = ok ? ROLE_GOOD : none || starting ? ROLE_DIM : ROLE_BAD;
+    enum role role = trouble ? ROLE_BAD : ok ? ROLE_GOOD : ROLE_DIM;
     return canvas_text(canvas, 0, col, limit - col, role, text) + 1;
+}
+
+/* Those in trouble first: they are not the ones for which there is no room. */
+static void draw_sources(struct canvas *canvas, int col, int limit, const struct frame_table *sources)
+{
+    for (int says = SAYS_TROUBLE; says <= SAYS_NOTHING_WRONG; says++)
+        for (size_t i = 0; i < sources->n; i++)
+            if ((int)source_says(&sources->rows[i]) == says)
+                col = draw_source(canvas, col, limit, &sources->rows[i]);
 }
 
 static int right_end(struct canvas *canvas, int limit, enum role role, const char *text)
@@ -248,9 +269,7 @@ static void draw_header(struct console *console, struct canvas *canvas)
     const struct text_list *netns = &console->options->netns;
     for (size_t i = 0; i < netns->n && col < limit; i++)
         col = canvas_textf(canvas, 0, col, limit - col, ROLE_TITLE, "netns %s", netns->texts[i]) + 2;
-    const struct frame_table *sources = &console->frame->table[TABLE_SOURCES];
-    for (size_t i = 0; i < sources->n; i++)
-        col = draw_source(canvas, col, limit, &sources->rows[i]);
+    draw_sources(canvas, col, limit, &console->frame->table[TABLE_SOURCES]);
 }
 
 static bool is_narrow(const struct canvas *canvas)

@@ -146,8 +146,7 @@ static void sort_rows(struct table_state *state, const struct frame *frame, cons
     struct sort_key *keys = xrealloc(NULL, state->n_rows, sizeof(*keys));
     for (size_t i = 0; i < state->n_rows; i++) {
         keys[i] = (struct sort_key){.row = state->rows[i], .name = row_name(frame, state->rows[i], table)};
-        if (state->sort)
-            keys[i].cell = frame_cell(frame, state->rows[i], state->sort);
+        keys[i].cell = frame_cell(frame, state->rows[i], state->sort);
     }
     qsort(keys, state->n_rows, sizeof(*keys), state->descending ? compare_descending : compare_ascending);
     for (size_t i = 0; i < state->n_rows; i++)
@@ -185,7 +184,8 @@ void table_prepare(struct table_state *state, const struct frame *frame, enum ta
         }
         state->rows[state->n_rows++] = row;
     }
-    sort_rows(state, frame, table);
+    if (state->sort) /* else as the source tells them: findings by what they cost */
+        sort_rows(state, frame, table);
     find_selected(state);
 }
 
@@ -272,10 +272,11 @@ void scene_text(char *out, size_t size, const struct scene *scene, const struct 
         format_cell(out, size, cell, column, &scene->style);
 }
 
-/* A text that is declared so wide is prose: it is broken into lines where it stands last. */
-#define PROSE_WIDTH 20
-#define PROSE_LEAST 40 /* cells it must have before other columns leave for it */
-#define PROSE_LINES 8
+/* A text that is declared so wide is prose: it is broken into lines. */
+#define PROSE_WIDTH  20
+#define PROSE_LEAST  40 /* cells it must have, or other columns leave for it */
+#define PROSE_BESIDE 32 /* where there are two of them */
+#define PROSE_LINES  8
 
 /* The columns that fit, and where each stands. */
 struct layout {
@@ -337,16 +338,46 @@ static bool is_prose(const struct column *column)
     return !format_is_right(column) && column->width >= PROSE_WIDTH;
 }
 
-/* How far the last column may be narrowed before a column leaves: a text is cut at a character, prose broken
- * into lines, a number never touched. */
-static int least_width(const struct layout *layout)
+/* How far a column may be narrowed before one leaves: prose is broken into lines, the last text cut at a
+ * character, a number never touched. */
+static int least_width(const struct layout *layout, size_t i)
 {
-    size_t last = layout->n - 1;
-    const struct column *column = layout->columns[last];
-    if (format_is_right(column))
-        return layout->width[last];
-    int least = is_prose(column) ? PROSE_LEAST : (int)column->width;
-    return least < layout->width[last] ? least : layout->width[last];
+    const struct column *column = layout->columns[i];
+    size_t prose = 0;
+    for (size_t c = 0; c < layout->n; c++)
+        prose += is_prose(layout->columns[c]);
+    int least = layout->width[i];
+    if (is_prose(column))
+        least = prose > 1 ? PROSE_BESIDE : PROSE_LEAST;
+    else if (i == layout->n - 1 && !format_is_right(column))
+        least = (int)column->width;
+    return least < layout->width[i] ? least : layout->width[i];
+}
+
+/* Takes up to `over` cells from the column that has most to spare; returns how many. */
+static int narrow(struct layout *layout, int over)
+{
+    size_t at = 0;
+    int most = 0;
+    for (size_t i = 0; i < layout->n; i++) {
+        int spare = layout->width[i] - least_width(layout, i);
+        if (spare > most) {
+            most = spare;
+            at = i;
+        }
+    }
+    int taken = most < over ? most : over;
+    layout->width[at] -= taken;
+    return taken;
+}
+
+/* All that can be given up without losing a column. */
+static int spare_width(const struct layout *layout)
+{
+    int spare = 0;
+    for (size_t i = 0; i < layout->n; i++)
+        spare += layout->width[i] - least_width(layout, i);
+    return spare;
 }
 
 static void lay_out(struct layout *layout, const struct canvas *canvas, struct area area,
@@ -356,15 +387,11 @@ static void lay_out(struct layout *layout, const struct canvas *canvas, struct a
     layout->n = table_columns(scene->state, table, layout->columns, MAX_VIEW_COLUMNS);
     for (size_t i = 0; i < layout->n; i++)
         layout->width[i] = (int)widest(canvas, scene, id, layout->columns[i], (size_t)(area.rows - 1));
-    while (layout->n > 1 && total_width(layout) > area.cols) {
-        size_t last = layout->n - 1;
-        int over = total_width(layout) - area.cols;
-        if (layout->width[last] - over >= least_width(layout)) {
-            layout->width[last] -= over;
-            break;
-        }
+    while (layout->n > 1 && total_width(layout) - spare_width(layout) > area.cols)
         drop_least(layout);
-    }
+    for (int over; (over = total_width(layout) - area.cols) > 0;)
+        if (narrow(layout, over) == 0)
+            break;
     int col = 1;
     for (size_t i = 0; i < layout->n; i++) {
         layout->col[i] = col;
@@ -391,22 +418,24 @@ static void draw_heading(struct canvas *canvas, int row, const struct layout *la
 static int draw_row(struct canvas *canvas, int at, int rows, const struct layout *layout,
                     const struct scene *scene, enum table_id id, const struct frame_row *row)
 {
-    int used = 1;
+    int most = 1;
+    rows = rows < PROSE_LINES ? rows : PROSE_LINES;
     for (size_t i = 0; i < layout->n; i++) {
         const struct column *column = layout->columns[i];
         struct cell cell = scene_cell(scene, id, row, column);
         char text[512];
         scene_text(text, sizeof(text), scene, &cell, column);
         enum role role = scene_role(scene, &cell, column);
-        int col = layout->col[i], width = layout->width[i];
-        if (i == layout->n - 1 && is_prose(column))
-            used = canvas_wrap(canvas, at, col, width, rows < PROSE_LINES ? rows : PROSE_LINES, role, text);
+        int col = layout->col[i], width = layout->width[i], used = 1;
+        if (is_prose(column))
+            used = canvas_wrap(canvas, at, col, width, rows, role, text);
         else if (!format_is_right(column))
             canvas_text(canvas, at, col, width, role, text);
         else
             canvas_right(canvas, at, col, width, role, text);
+        most = used > most ? used : most;
     }
-    return used > 1 ? used : 1;
+    return most;
 }
 
 void table_line(struct table_state *state, size_t row)
@@ -459,6 +488,16 @@ static bool draw_rows(struct canvas *canvas, struct area area, const struct layo
         at += used;
     }
     return seen;
+}
+
+int table_lines(const struct table_state *state, enum table_id id)
+{
+    const struct column *columns[MAX_VIEW_COLUMNS];
+    size_t n = table_columns(state, table_get(id), columns, MAX_VIEW_COLUMNS);
+    for (size_t i = 0; i < n; i++)
+        if (is_prose(columns[i]))
+            return (int)state->n_rows * PROSE_LINES;
+    return (int)state->n_rows;
 }
 
 void table_draw(struct canvas *canvas, struct area area, const struct scene *scene, enum table_id id)

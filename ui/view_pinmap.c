@@ -295,9 +295,8 @@ void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scen
     if (state->n_rows == 0)
         canvas_text(canvas, map.row, 1, area.cols - 1, ROLE_DIM,
                     "no thread that matters here: no VM, no OVS, no DPDK process");
-    int col = canvas_text(
-        canvas, area.top + area.rows - 1, 1, area.cols - 1, ROLE_DIM,
-        "# ran here  - may run here  ! shares a CPU with a busy poller  i isolated  x interrupts");
+    int col = canvas_text(canvas, area.top + area.rows - 1, 1, area.cols - 1, ROLE_DIM,
+                          "# ran here  - may run here  ! beside a busy poller  i isolated  x interrupts");
     if (map.hidden)
         canvas_textf(canvas, area.top + area.rows - 1, col + 2, area.cols - col - 2, ROLE_DIM,
                      "%zu unused CPUs left out", map.hidden);

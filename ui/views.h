@@ -114,7 +114,9 @@ void table_line(struct table_state *state, size_t row);
 void table_scroll(struct table_state *state, size_t shown);
 /* Scrolls so that the selected row is among the shown ones. */
 void table_scroll(struct table_state *state, size_t shown);
-/* Draws heading and rows. A last column of prose (declared 20 wide or more) is broken into lines. */
+/* Most lines that all its rows can take. */
+int table_lines(const struct table_state *state, enum table_id table);
+/* Draws heading and rows. Columns of prose (declared 20 wide or more) are broken into lines. */
 void table_draw(struct canvas *canvas, struct area area, const struct scene *scene, enum table_id table);
 /* The column whose heading is at a screen column in the area; NULL. */
 const struct column *table_column_at(const struct canvas *canvas, struct area area, const struct scene *scene,
