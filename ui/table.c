@@ -173,11 +173,13 @@ void table_prepare(struct table_state *state, const struct frame *frame, enum ta
         state->rows = xrealloc(state->rows, all->n, sizeof(*state->rows));
         state->rows_alloc = all->n;
     }
-    state->n_rows = state->n_idle = 0;
+    state->n_rows = state->n_idle = state->n_filtered = 0;
     for (size_t i = 0; i < all->n; i++) {
         const struct frame_row *row = &all->rows[i];
-        if (state->filtered && !row_matches(frame, row, id, &state->filter))
+        if (state->filtered && !row_matches(frame, row, id, &state->filter)) {
+            state->n_filtered++;
             continue;
+        }
         if (!state->show_idle && row_is_idle(frame, row, id)) {
             state->n_idle++;
             continue;
@@ -457,16 +459,30 @@ void table_scroll(struct table_state *state, size_t shown)
         state->top = state->n_rows > shown ? state->n_rows - shown : 0;
 }
 
-static void draw_remark(struct canvas *canvas, struct area area, int row, const struct table_state *state)
+bool table_has_remark(const struct table_state *state, size_t shown)
 {
+    return state->n_idle || state->n_filtered || state->n_rows == 0 || state->n_rows > shown;
+}
+
+void table_remark(struct canvas *canvas, int row, struct area area, const struct table_state *state)
+{
+    size_t shown = state->n_lines ? state->lines[state->n_lines - 1] + 1 : state->top;
+    size_t below = state->n_rows > shown ? state->n_rows - shown : 0;
+    char text[512] = "";
+    int n = 0, size = sizeof(text);
     if (row >= area.top + area.rows)
         return;
+    if (below)
+        n += snprintf(text + n, (size_t)(size - n), "%zu more below", below);
     if (state->n_idle)
-        canvas_textf(canvas, row, 1, area.cols - 1, ROLE_DIM, "%zu more without traffic (z)", state->n_idle);
-    else if (state->n_rows == 0)
-        canvas_text(canvas, row, 1, area.cols - 1, ROLE_DIM,
-                    state->filtered ? "no row matches the filter (\\ changes it)"
-                                    : "nothing here; see Sources");
+        n += snprintf(text + n, (size_t)(size - n), "%s%zu%s without traffic (z)", n ? ", " : "",
+                      state->n_idle, n ? "" : " more");
+    if (state->n_filtered)
+        n += snprintf(text + n, (size_t)(size - n), "%s%zu left out by the filter %.100s (\\)", n ? ", " : "",
+                      state->n_filtered, state->filter_text);
+    if (n == 0 && state->n_rows == 0)
+        snprintf(text, sizeof(text), "nothing here; see Sources");
+    canvas_text(canvas, row, 1, area.cols - 1, ROLE_DIM, text);
 }
 
 /* Draws rows from the first shown on, until the area is full; true when the cursor's is whole. */
@@ -505,7 +521,8 @@ void table_draw(struct canvas *canvas, struct area area, const struct scene *sce
     struct table_state *state = scene->state;
     if (area.rows < 2)
         return;
-    struct area body = {area.top + 1, area.rows - 1 - (state->n_idle > 0), area.cols};
+    struct area body = {area.top + 1, area.rows - 1, area.cols};
+    body.rows -= table_has_remark(state, (size_t)body.rows);
     body.rows = body.rows ? body.rows : 1;
     table_scroll(state, (size_t)body.rows);
     struct layout layout;
@@ -516,7 +533,7 @@ void table_draw(struct canvas *canvas, struct area area, const struct scene *sce
         for (int i = 0; i < body.rows; i++)
             canvas_fill(canvas, body.top + i, 0, area.cols, ROLE_TEXT, " ");
     }
-    draw_remark(canvas, area, body.top + state->n_lines, state);
+    table_remark(canvas, body.top + state->n_lines, area, state);
 }
 
 const struct column *table_column_at(const struct canvas *canvas, struct area area, const struct scene *scene,

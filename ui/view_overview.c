@@ -285,24 +285,6 @@ static void draw_pressure(struct canvas *canvas, int row, int col, struct area a
     }
 }
 
-static void draw_remark(struct canvas *canvas, int row, struct area area, const struct table_state *state,
-                        size_t shown)
-{
-    size_t below = state->n_rows - shown;
-    char idle[64] = "";
-    if (state->n_idle)
-        snprintf(idle, sizeof(idle), "%zu%s without traffic (z)", state->n_idle, below ? "" : " more");
-    if (below)
-        canvas_textf(canvas, row, 1, area.cols - 1, ROLE_DIM, "%zu more below%s%s", below, *idle ? ", " : "",
-                     idle);
-    else if (*idle)
-        canvas_text(canvas, row, 1, area.cols - 1, ROLE_DIM, idle);
-    else if (state->n_rows == 0)
-        canvas_text(canvas, row, 1, area.cols - 1, ROLE_DIM,
-                    state->filtered ? "no row matches the filter (\\ changes it)"
-                                    : "no port to show; see Sources");
-}
-
 /* One finding: its sentence, wrapped, with since when and how bad at worst; then the command to try. */
 static int draw_finding(struct canvas *canvas, int row, int end, struct area area,
                         const struct frame_row *finding)
@@ -373,7 +355,7 @@ void view_overview_draw(struct canvas *canvas, struct area area, const struct sc
         if (i == state->cursor)
             canvas_select(canvas, row, 0, area.cols);
     }
-    draw_remark(canvas, row++, area, state, state->top + (size_t)state->n_lines);
+    table_remark(canvas, row++, area, state);
     row = draw_findings(canvas, row + 1, for_findings, area, frame);
     int col = canvas_text(canvas, row, 1, area.cols - 1, ROLE_HEADING, "CPU  BUSY%") + 3;
     draw_pressure(canvas, row, col, area, scene);

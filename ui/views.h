@@ -38,7 +38,7 @@ struct table_state {
 
     /* Made by table_prepare. */
     const struct frame_row **rows;
-    size_t n_rows, rows_alloc, n_idle;
+    size_t n_rows, rows_alloc, n_idle, n_filtered;
 
     /* Made by drawing: the row on each line under the heading, for the mouse. */
     size_t *lines;
@@ -114,6 +114,9 @@ void table_line(struct table_state *state, size_t row);
 void table_scroll(struct table_state *state, size_t shown);
 /* Scrolls so that the selected row is among the shown ones. */
 void table_scroll(struct table_state *state, size_t shown);
+/* The line under the rows drawn: how many more there are, and why they are not shown. */
+bool table_has_remark(const struct table_state *state, size_t shown);
+void table_remark(struct canvas *canvas, int row, struct area area, const struct table_state *state);
 /* Most lines that all its rows can take. */
 int table_lines(const struct table_state *state, enum table_id table);
 /* Draws heading and rows. Columns of prose (declared 20 wide or more) are broken into lines. */

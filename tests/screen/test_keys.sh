@@ -79,7 +79,7 @@ test_keys() {
     key "/ searches" "/ n o s u c h Enter" 'nosuch: not found'
     key "n without a match" n 'nosuch: not found'
     key "N without a match" N 'nosuch: not found'
-    key "\\ filters" '\ x y Enter' 'no row matches the filter'
+    key "\\ filters" '\ x y Enter' 'left out by the filter xy'
     key "\\ and nothing shows all" '\ C-u Enter' '^ +0 +'
     key "> sorts" '>' 'sorted by'
     key "< sorts back" '<' 'sorted by cpu'

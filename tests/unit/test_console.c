@@ -214,6 +214,7 @@ static void check_filter(struct console *console, const char *key)
     press(console, "Enter");
     console_refresh(console);
     assert_int_equal(state_of(console)->n_rows, 5);
+    assert_true(screen_has(console, 24, 80, "left out by the filter ^VNET[0-9]$"));
     console_key(console, key);
     press(console, "^U [ Enter"); /* a broken one: said, and the last one stays */
     assert_true(console->message_is_error);
