@@ -447,7 +447,7 @@ static void scene_must(bool good, const char *what)
 }
 
 /* One tick at a whole second; its frame is made 40 ms later. */
-static void scene_tick(struct scene_host *host)
+static inline void scene_tick(struct scene_host *host)
 {
     atomic_store(&scene_passed_ns, (long long)host->seconds++ * SCENE_NS);
     session_kick(host->session, clock_mono_ns());
@@ -461,7 +461,7 @@ static void scene_tick(struct scene_host *host)
 }
 
 /* Opens the session; ticks are the caller's. The settings of whoever runs the test are left alone. */
-static void scene_open_host(struct scene_host *host)
+static inline void scene_open_host(struct scene_host *host)
 {
     char error[256];
     *host = (struct scene_host){0};
@@ -475,7 +475,7 @@ static void scene_open_host(struct scene_host *host)
     scene_must(host->takeaway, error);
 }
 
-static void scene_close_host(struct scene_host *host)
+static inline void scene_close_host(struct scene_host *host)
 {
     takeaway_free(host->takeaway);
     session_close(host->session, 20000);

@@ -492,20 +492,30 @@ static double first_screen_s(char *const *argv)
     return took;
 }
 
-/* The help screen and back, as often: each key until something is written. */
+static int count(const char *text, char letter)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += *text == letter;
+    return n;
+}
+
+/* Letters typed into a line, each until it is written: other writing is not taken for it. */
 static void measure_keys(char *const *argv, double took[KEYS])
 {
     struct run run;
     start(&run, argv);
     wait_for(&run, 0, FIRST_WORDS);
+    size_t from = run.length;
+    type(&run, "m");
     for (int i = 0; i < KEYS; i++) {
-        usleep(20000); /* between keys, not for a state: what is measured starts at a quiet moment */
-        drain(&run);
-        double at = now_s();
-        type(&run, "?");
-        took[i] = wait_ready(run.master, at + PATIENCE_S) ? now_s() - at : PATIENCE_S;
+        double at = now_s(), until = at + PATIENCE_S;
+        type(&run, "@");
+        while (count(run.output + from, '@') <= i && wait_ready(run.master, until))
+            take_output(&run);
+        took[i] = now_s() - at;
     }
-    type(&run, "q");
+    type(&run, "\rq");
     wait_status(&run);
     finish(&run);
     qsort(took, KEYS, sizeof(took[0]), compare);
