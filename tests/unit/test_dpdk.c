@@ -183,7 +183,7 @@ static void serve(const char *prefix, const char *comm, enum fake_mode mode, con
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, comm);
-    struct fake *fake = fake_new(in_world("/run/dpdk/%s/dpdk_telemetry.v2", prefix), mode, 0);
+    struct fake *fake = fake_new(in_world("/run/dpdk/%s/dpdk_telemetry.v2", prefix), mode, 20);
     if (!fake)
         _exit(1);
     fake->lines = calloc(n + 1, sizeof(*fake->lines));
@@ -362,7 +362,7 @@ static int count_requests(size_t number, const char *request)
     {                                                                                                        \
         "/ethdev/stats," number,                                                                             \
             "{\"/ethdev/stats\":{\"ipackets\":" in ",\"opackets\":" out ",\"ibytes\":64000,"                 \
-            "\"obytes\":128000,\"imissed\":" missed ",\"ierrors\":0,\"oerrors\":" errors                     \
+            "\"obytes\":128000,\"imissed\":" missed ",\"ierrors\":2,\"oerrors\":" errors                     \
             ",\"rx_nombuf\":" nombuf "}}"                                                                    \
     }
 #define INFO(number, name)                                                                                   \
@@ -402,6 +402,7 @@ static void test_two_processes(void **state)
     assert_float_equal(difference(testpmd, "net_vhost0", "rx_drop_pps"), 6, 1e-6);
     expect_number(port_says(testpmd, "net_vhost0", "rx_missed"), 9);
     expect_number(port_says(testpmd, "net_vhost0", "rx_nombuf"), 5);
+    expect_number(port_says(testpmd, "net_vhost0", "rx_errors"), 2); /* bad, and not lost */
     expect_number(port_says(testpmd, "net_vhost0", "tx_dropped"), 3);
     expect_number(port_says(testpmd, "net_vhost0", "tx_failure_drops"), 3);
     /* net_null counts no bytes in this release. */
@@ -507,6 +508,23 @@ static void test_hung_and_back(void **state)
     assert_true(rx.u64 == 9000 || rx.u64 == 9900);
     assert_float_equal(difference(server, "net_vhost0", "rx_pps"), (double)rx.u64 - 2000, 1e-6);
     assert_int_equal(count_requests(0, "/"), 1); /* on the same connection */
+}
+
+/* Each answer takes longer than a glance: were it given no more than that, it would never be back. */
+static void test_slow_and_back(void **state)
+{
+    (void)state;
+    struct server *server = start("guest0", "dpdk-testpmd", FAKE_SLOW, NULL, 0);
+    fast_tick();
+    fast_tick();
+    kill(server->pid, SIGSTOP);
+    for (int i = 0; i < 2; i++)
+        fast_tick();
+    assert_string_equal(state_says(server), "late");
+    kill(server->pid, SIGCONT);
+    for (int i = 0; i < 50 && strcmp(state_says(server), "ok") != 0; i++)
+        fast_tick();
+    assert_string_equal(state_says(server), "ok");
 }
 
 /* ---- full ---- */
@@ -781,20 +799,27 @@ static void test_two_workers(void **state)
     assert_int_equal(count_requests(1, "/"), 1);
 }
 
-/* In a process of its own, as nobody. Returns 0 when all is as it should be. */
-static int look_as_nobody(void)
+/* In a process of its own, as nobody. Returns the exit status: 0 when it was told what it should be. */
+static int look_as_nobody(enum collect_result result, const char *text)
 {
-    struct collect_error why = {""};
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return 2;
     tick();
-    why = world.fast.call.error;
-    if (world.fast.result != COLLECT_DENIED)
+    if (world.fast.result != result)
         return 3;
-    return strstr(why.text,
-                  "/run/dpdk/guest0/dpdk_telemetry.v2 is root's (0700): run as root to see 1 process")
-               ? 0
-               : 4;
+    return strstr(world.fast.call.error.text, text) ? 0 : 4;
+}
+
+static void expect_of_nobody(enum collect_result result, const char *text)
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(look_as_nobody(result, text));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static void test_not_permitted(void **state)
@@ -802,16 +827,14 @@ static void test_not_permitted(void **state)
     (void)state;
     if (getuid() != 0)
         skip();
+    /* A folder that is closed is no process. */
+    make_folder(in_world("/run/dpdk/left"));
+    chmod(in_world("/run/dpdk/left"), 0700);
+    expect_of_nobody(COLLECT_NONE, "no DPDK process");
     start("guest0", "dpdk-testpmd", FAKE_NORMAL, NULL, 0);
     chmod(in_world("/run/dpdk/guest0"), 0700);
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(look_as_nobody());
-    int status = 0;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    expect_of_nobody(COLLECT_DENIED,
+                     "/run/dpdk/guest0/dpdk_telemetry.v2 is root's (0700): run as root to see 1 process");
     assert_int_equal(count_requests(0, "/"), 0);
 }
 
@@ -897,25 +920,16 @@ int main(void)
 {
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_begin, world_end)
     const struct CMUnitTest tests[] = {
-        IN_WORLD(test_two_processes),
-        IN_WORLD(test_lcores),
-        IN_WORLD(test_hung_from_the_start),
-        IN_WORLD(test_hung_and_back),
-        IN_WORLD(test_ten_clients_already),
-        IN_WORLD(test_number_used_again),
-        IN_WORLD(test_counters_set_back),
-        IN_WORLD(test_xstats_cut),
-        IN_WORLD(test_xstats_of_zero),
-        IN_WORLD(test_vhost_without_guest),
-        IN_WORLD(test_oldest_release),
-        IN_WORLD(test_bad_answers),
-        IN_WORLD(test_nothing_readable),
-        IN_WORLD(test_coming_and_going),
-        IN_WORLD(test_two_workers),
-        IN_WORLD(test_not_permitted),
-        cmocka_unit_test(test_names_of_workers),
-        cmocka_unit_test(test_main_lcore),
-        cmocka_unit_test(test_all_that_was_ever_sent),
+        IN_WORLD(test_two_processes),       IN_WORLD(test_lcores),
+        IN_WORLD(test_hung_from_the_start), IN_WORLD(test_hung_and_back),
+        IN_WORLD(test_slow_and_back),       IN_WORLD(test_ten_clients_already),
+        IN_WORLD(test_number_used_again),   IN_WORLD(test_counters_set_back),
+        IN_WORLD(test_xstats_cut),          IN_WORLD(test_xstats_of_zero),
+        IN_WORLD(test_vhost_without_guest), IN_WORLD(test_oldest_release),
+        IN_WORLD(test_bad_answers),         IN_WORLD(test_nothing_readable),
+        IN_WORLD(test_coming_and_going),    IN_WORLD(test_two_workers),
+        IN_WORLD(test_not_permitted),       cmocka_unit_test(test_names_of_workers),
+        cmocka_unit_test(test_main_lcore),  cmocka_unit_test(test_all_that_was_ever_sent),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
