@@ -5,7 +5,6 @@
  */
 #include "src/derive_join.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,10 +21,10 @@ static struct cell text_cell(const char *text)
     return text ? (struct cell){.kind = CELL_STR, .str = text} : nothing();
 }
 
-static struct cell cell_of(const struct frame *frame, enum table_id table, const struct frame_row *row,
-                           const char *key)
+static struct cell cell_of(const struct frame *frame, const struct frame_row *row,
+                           const struct column *column)
 {
-    return row ? frame_cell(frame, row, column_find(table_get(table), key)) : nothing();
+    return row ? frame_cell(frame, row, column) : nothing();
 }
 
 struct cell derive_port_vm(const struct frame *frame, const struct frame_row *row,
@@ -116,27 +115,20 @@ static struct cell gathered(const struct gather *g)
     return cell;
 }
 
-static bool has_role(const struct frame_row *thread, const char *const *roles)
+static unsigned bit(enum thread_kind kind)
 {
-    const char *role = JOIN_TEXT(thread, struct threads_info, role);
-    for (; role && *roles; roles++)
-        if (strcmp(role, *roles) == 0)
-            return true;
-    return false;
+    return 1u << kind;
 }
 
-static const char *const vcpu_role[] = {"vcpu", NULL};
-static const char *const emulator_roles[] = {"emulator", "iothread", "worker", "other", NULL};
-static const char *const vhost_role[] = {"vhost", NULL};
-
-static struct cell vm_threads(const struct frame *frame, const struct frame_row *vm, const char *const *roles,
-                              const char *key, bool worst)
+/* Over the VM's threads whose kind is among the bits. */
+static struct cell vm_threads(const struct frame *frame, const struct frame_row *vm, unsigned kinds,
+                              const struct column *column, bool worst)
 {
     struct gather g = {.result.kind = CELL_NONE};
     for (const struct frame_row *t = join_first_thread(frame, vm); t; t = join_next_thread(frame, t)) {
-        if (!has_role(t, roles))
+        if (!(kinds & bit(join_thread_of(frame, t)->kind)))
             continue;
-        struct cell cell = cell_of(frame, TABLE_THREADS, t, key);
+        struct cell cell = cell_of(frame, t, column);
         gather(&g, &cell, worst);
     }
     return gathered(&g);
@@ -145,28 +137,29 @@ static struct cell vm_threads(const struct frame *frame, const struct frame_row 
 struct cell derive_vm_run(const struct frame *frame, const struct frame_row *row, const struct column *column)
 {
     (void)column;
-    return vm_threads(frame, row, vcpu_role, "run_pct", false);
+    return vm_threads(frame, row, bit(THREAD_VCPU), COLUMN_OF(threads, run_pct), false);
 }
 
 struct cell derive_vm_steal(const struct frame *frame, const struct frame_row *row,
                             const struct column *column)
 {
     (void)column;
-    return vm_threads(frame, row, vcpu_role, "steal_pct", true);
+    return vm_threads(frame, row, bit(THREAD_VCPU), COLUMN_OF(threads, steal_pct), true);
 }
 
 struct cell derive_vm_emulator(const struct frame *frame, const struct frame_row *row,
                                const struct column *column)
 {
     (void)column;
-    return vm_threads(frame, row, emulator_roles, "run_pct", false);
+    unsigned kinds = bit(THREAD_EMULATOR) | bit(THREAD_IOTHREAD) | bit(THREAD_WORKER) | bit(THREAD_OTHER);
+    return vm_threads(frame, row, kinds, COLUMN_OF(threads, run_pct), false);
 }
 
 struct cell derive_vm_vhost(const struct frame *frame, const struct frame_row *row,
                             const struct column *column)
 {
     (void)column;
-    return vm_threads(frame, row, vhost_role, "run_pct", false);
+    return vm_threads(frame, row, bit(THREAD_VHOST), COLUMN_OF(threads, run_pct), false);
 }
 
 struct cell derive_vm_worst(const struct frame *frame, const struct frame_row *row,
@@ -183,10 +176,10 @@ struct cell derive_vm_pinning(const struct frame *frame, const struct frame_row 
     (void)column;
     unsigned pinned = 0, floating = 0;
     for (const struct frame_row *t = join_first_thread(frame, row); t; t = join_next_thread(frame, t)) {
-        const char *allowed = JOIN_TEXT(t, struct threads_info, allowed_cpus);
-        if (!has_role(t, vcpu_role) || !allowed)
+        const struct join_thread *thread = join_thread_of(frame, t);
+        if (thread->kind != THREAD_VCPU || !thread->allowed)
             continue;
-        if (join_is_pinned(frame, allowed))
+        if (join_is_pinned(frame, thread->allowed))
             pinned++;
         else
             floating++;
@@ -201,7 +194,7 @@ struct cell derive_pmd_thread(const struct frame *frame, const struct frame_row 
 {
     const char *key = JOIN_TEXT(row, struct pmds_info, thread_key);
     const struct frame_row *thread = key ? frame_find(frame, TABLE_THREADS, key) : NULL;
-    return cell_of(frame, TABLE_THREADS, thread, column->key);
+    return cell_of(frame, thread, column_find(table_get(TABLE_THREADS), column->key));
 }
 
 struct cell derive_path_switch(const struct frame *frame, const struct frame_row *row,
@@ -209,19 +202,18 @@ struct cell derive_path_switch(const struct frame *frame, const struct frame_row
 {
     (void)column;
     const struct frame_row *port = join_port_of_path(frame, row);
-    return text_cell(port ? JOIN_TEXT(port, struct ports_info, switch_)
-                          : JOIN_TEXT(row, struct paths_info, bridge));
+    const char *name = port ? join_switch_of_port(port) : NULL;
+    return text_cell(name ? name : JOIN_TEXT(row, struct paths_info, bridge));
 }
 
 /* A port's tx goes to the guest, but for those that count as the guest does. */
 static struct cell path_cell(const struct frame *frame, const struct frame_row *path, bool to_guest,
-                             const char *rx_key, const char *tx_key)
+                             const struct column *rx, const struct column *tx)
 {
     const struct frame_row *port = join_port_of_path(frame, path);
     if (!port)
         return nothing();
-    bool tx = to_guest == join_port_faces_guest(frame, port);
-    return cell_of(frame, TABLE_PORTS, port, tx ? tx_key : rx_key);
+    return cell_of(frame, port, to_guest == join_port_faces_guest(frame, port) ? tx : rx);
 }
 
 #define PATH_COLUMN(name, to_guest, rx_key, tx_key)                                                          \
@@ -229,23 +221,25 @@ static struct cell path_cell(const struct frame *frame, const struct frame_row *
                                    const struct column *column)                                              \
     {                                                                                                        \
         (void)column;                                                                                        \
-        return path_cell(frame, row, to_guest, rx_key, tx_key);                                              \
+        return path_cell(frame, row, to_guest, COLUMN_OF(ports, rx_key), COLUMN_OF(ports, tx_key));          \
     }
 
-PATH_COLUMN(to_pps, true, "rx_pps", "tx_pps")
-PATH_COLUMN(to_bps, true, "rx_bps", "tx_bps")
-PATH_COLUMN(to_drop, true, "rx_drop_pps", "tx_drop_pps")
-PATH_COLUMN(to_loss, true, "rx_loss_pct", "tx_loss_pct")
-PATH_COLUMN(from_pps, false, "rx_pps", "tx_pps")
-PATH_COLUMN(from_bps, false, "rx_bps", "tx_bps")
-PATH_COLUMN(from_drop, false, "rx_drop_pps", "tx_drop_pps")
-PATH_COLUMN(from_loss, false, "rx_loss_pct", "tx_loss_pct")
+PATH_COLUMN(to_pps, true, rx_pps, tx_pps)
+PATH_COLUMN(to_bps, true, rx_bps, tx_bps)
+PATH_COLUMN(to_drop, true, rx_drop_pps, tx_drop_pps)
+PATH_COLUMN(to_loss, true, rx_loss_pct, tx_loss_pct)
+PATH_COLUMN(to_size, true, rx_packet_bytes, tx_packet_bytes)
+PATH_COLUMN(from_pps, false, rx_pps, tx_pps)
+PATH_COLUMN(from_bps, false, rx_bps, tx_bps)
+PATH_COLUMN(from_drop, false, rx_drop_pps, tx_drop_pps)
+PATH_COLUMN(from_loss, false, rx_loss_pct, tx_loss_pct)
+PATH_COLUMN(from_size, false, rx_packet_bytes, tx_packet_bytes)
 
 struct cell derive_path_steal(const struct frame *frame, const struct frame_row *row,
                               const struct column *column)
 {
     (void)column;
-    return cell_of(frame, TABLE_VMS, join_vm_of_path(frame, row), "worst_steal_pct");
+    return cell_of(frame, join_vm_of_path(frame, row), COLUMN_OF(vms, worst_steal_pct));
 }
 
 static const struct frame_row *worst_vcpu_of(const struct frame *frame, const struct frame_row *path)
@@ -265,14 +259,14 @@ struct cell derive_path_vcpu_run(const struct frame *frame, const struct frame_r
                                  const struct column *column)
 {
     (void)column;
-    return cell_of(frame, TABLE_THREADS, worst_vcpu_of(frame, row), "run_pct");
+    return cell_of(frame, worst_vcpu_of(frame, row), COLUMN_OF(threads, run_pct));
 }
 
 struct cell derive_path_pinning(const struct frame *frame, const struct frame_row *row,
                                 const struct column *column)
 {
     (void)column;
-    return cell_of(frame, TABLE_VMS, join_vm_of_path(frame, row), "pinning");
+    return cell_of(frame, join_vm_of_path(frame, row), COLUMN_OF(vms, pinning));
 }
 
 struct cell derive_path_serving(const struct frame *frame, const struct frame_row *row,
@@ -281,16 +275,19 @@ struct cell derive_path_serving(const struct frame *frame, const struct frame_ro
     (void)column;
     struct serving serving = join_serving(frame, row);
     char text[64];
-    struct cell core = cell_of(frame, TABLE_PMDS, serving.pmd, "core");
+    struct cell core = cell_of(frame, serving.pmd, COLUMN_OF(pmds, core));
+    const struct join_thread *thread = join_thread_of(frame, serving.thread);
     if (core.kind == CELL_U64)
         snprintf(text, sizeof(text), "pmd %llu", (unsigned long long)core.u64);
     else if (serving.pmd)
         snprintf(text, sizeof(text), "ovs main");
-    else if (serving.thread)
-        snprintf(text, sizeof(text), "%s", has_role(serving.thread, vhost_role) ? "vhost" : "qemu");
+    else if (thread)
+        snprintf(text, sizeof(text), "%s", thread->kind == THREAD_VHOST ? "vhost" : "qemu");
     else
         return nothing();
-    return text_cell(join_keep(frame, text));
+    struct cell cell = text_cell(join_keep(frame, text));
+    cell.approx = serving.guessed;
+    return cell;
 }
 
 struct cell derive_path_serving_busy(const struct frame *frame, const struct frame_row *row,
@@ -298,83 +295,113 @@ struct cell derive_path_serving_busy(const struct frame *frame, const struct fra
 {
     (void)column;
     struct serving serving = join_serving(frame, row);
-    return serving.pmd ? cell_of(frame, TABLE_PMDS, serving.pmd, "busy_pct")
-                       : cell_of(frame, TABLE_THREADS, serving.thread, "run_pct");
+    struct cell cell = serving.pmd ? cell_of(frame, serving.pmd, COLUMN_OF(pmds, busy_pct))
+                                   : cell_of(frame, serving.thread, COLUMN_OF(threads, run_pct));
+    cell.approx = cell.approx || (serving.guessed && cell_is_number(&cell));
+    return cell;
 }
 
 struct cell derive_path_serving_steal(const struct frame *frame, const struct frame_row *row,
                                       const struct column *column)
 {
     (void)column;
-    return cell_of(frame, TABLE_THREADS, join_serving(frame, row).thread, "steal_pct");
+    struct serving serving = join_serving(frame, row);
+    struct cell cell = cell_of(frame, serving.thread, COLUMN_OF(threads, steal_pct));
+    cell.approx = cell.approx || (serving.guessed && cell_is_number(&cell));
+    return cell;
 }
 
-PATH_COLUMN(to_size, true, "rx_packet_bytes", "tx_packet_bytes")
-PATH_COLUMN(from_size, false, "rx_packet_bytes", "tx_packet_bytes")
-
-/* Causes that a port's loss to the guest is counted under; the last is what the others leave. */
-static const struct {
-    const char *key, *word;
-} to_causes[] = {
-    {"tx_failure_drop_pps", "guest does not drain"},
-    {"tx_mtu_drop_pps", "larger than MTU"},
-    {"tx_qos_drop_pps", "policer"},
-    {"qdisc_drop_pps", "qdisc"},
+/* The word of what the most of a loss is counted under; rest: of what no counter of its own tells. */
+struct causes {
+    double all, told, most;
+    const char *word;
 };
+
+static void add_cause(struct causes *causes, double value, const char *word)
+{
+    if (!(value > 0))
+        return;
+    causes->told += value;
+    if (value > causes->most) {
+        causes->most = value;
+        causes->word = word;
+    }
+}
+
+static const char *dominant(const struct causes *causes, const char *rest)
+{
+    if (!(causes->all > 0))
+        return NULL;
+    return causes->all - causes->told > causes->most ? rest : causes->word;
+}
+
+#define PORT_NUMBER(frame, port, key) join_number(frame, port, COLUMN_OF(ports, key))
+
+static bool is_one_of(const char *kind, const char *const *kinds)
+{
+    for (; kind && *kinds; kinds++)
+        if (strcmp(kind, *kinds) == 0)
+            return true;
+    return false;
+}
+
+static const char *tx_cause(const struct frame *frame, const struct frame_row *port)
+{
+    static const char *const rings[] = {"tap", "tun", NULL}, *const peers[] = {"veth", NULL};
+    const char *kind = JOIN_TEXT(port, struct ports_info, kind);
+    struct causes causes = {.all = PORT_NUMBER(frame, port, tx_drop_pps)};
+    add_cause(&causes, PORT_NUMBER(frame, port, tx_failure_drop_pps), "guest does not drain");
+    add_cause(&causes, PORT_NUMBER(frame, port, tx_mtu_drop_pps), "larger than MTU");
+    add_cause(&causes, PORT_NUMBER(frame, port, tx_qos_drop_pps), "policer");
+    add_cause(&causes, PORT_NUMBER(frame, port, qdisc_drop_pps), "qdisc");
+    return dominant(&causes, is_one_of(kind, rings)   ? "ring full"
+                             : is_one_of(kind, peers) ? "peer full"
+                                                      : NULL);
+}
+
+static const char *rx_cause(const struct frame *frame, const struct frame_row *port)
+{
+    const char *admin = JOIN_TEXT(port, struct ports_info, admin);
+    bool down = admin && strcmp(admin, "down") == 0;
+    struct causes causes = {.all = PORT_NUMBER(frame, port, rx_drop_pps)};
+    add_cause(&causes, PORT_NUMBER(frame, port, rx_missed_pps), "ring full");
+    add_cause(&causes, PORT_NUMBER(frame, port, rx_qos_drop_pps), "policer");
+    add_cause(&causes, PORT_NUMBER(frame, port, rx_nombuf_pps), "mempool empty");
+    const char *rest = down ? "port down" : !join_port_faces_guest(frame, port) ? "ring full" : NULL;
+    return dominant(&causes, rest);
+}
+
+const char *derive_cause(const struct frame *frame, const struct frame_row *port, bool tx)
+{
+    return tx ? tx_cause(frame, port) : rx_cause(frame, port);
+}
 
 struct cell derive_path_to_cause(const struct frame *frame, const struct frame_row *row,
                                  const struct column *column)
 {
     (void)column;
     const struct frame_row *port = join_port_of_path(frame, row);
-    double all = join_number(frame, TABLE_PORTS, port, "tx_drop_pps"), most = 0, told = 0;
-    const char *word = NULL, *kind = port ? JOIN_TEXT(port, struct ports_info, kind) : NULL;
-    if (!(all > 0) || !join_port_faces_guest(frame, port))
-        return nothing();
-    for (size_t i = 0; i < sizeof(to_causes) / sizeof(to_causes[0]); i++) {
-        double value = join_number(frame, TABLE_PORTS, port, to_causes[i].key);
-        if (!(value > 0))
-            continue;
-        told += value;
-        if (value > most) {
-            most = value;
-            word = to_causes[i].word;
-        }
-    }
-    if (all - told > most && kind && strcmp(kind, "tap") == 0)
-        word = "ring full";
-    return text_cell(word);
+    return text_cell(port ? derive_cause(frame, port, join_port_faces_guest(frame, port)) : NULL);
 }
 
-static double numa_of_cpu(const struct frame *frame, double cpu)
-{
-    char key[32];
-    if (isnan(cpu))
-        return NAN;
-    snprintf(key, sizeof(key), "cpu:%.0f", cpu);
-    return join_number(frame, TABLE_CPUS, frame_find(frame, TABLE_CPUS, key), "numa");
-}
-
-/* One node for all that is known: the worst vCPU, the serving thread, the port. */
+/* One node for all that is known of: vCPUs and their memory, the serving thread, the port. */
 struct cell derive_path_numa(const struct frame *frame, const struct frame_row *row,
                              const struct column *column)
 {
     (void)column;
-    double vcpu = numa_of_cpu(frame, join_number(frame, TABLE_THREADS, worst_vcpu_of(frame, row), "cpu"));
-    double thread =
-        numa_of_cpu(frame, join_number(frame, TABLE_THREADS, join_serving(frame, row).thread, "cpu"));
-    double port = join_number(frame, TABLE_PORTS, join_port_of_path(frame, row), "numa");
-    if (isnan(vcpu) || (isnan(thread) && isnan(port)))
+    struct join_nodes nodes = join_nodes(frame, row);
+    uint64_t all = nodes.vcpus | nodes.memory | nodes.thread | nodes.port;
+    if (!nodes.vcpus || !(nodes.thread | nodes.port | nodes.memory))
         return nothing();
-    bool crosses = (!isnan(thread) && thread != vcpu) || (!isnan(port) && port != vcpu);
-    return text_cell(crosses ? "no" : "yes");
+    return text_cell(all & (all - 1) ? "no" : "yes");
 }
 
-static struct cell vm_paths(const struct frame *frame, const struct frame_row *vm, const char *key)
+static struct cell vm_paths(const struct frame *frame, const struct frame_row *vm,
+                            const struct column *column)
 {
     struct gather g = {.result.kind = CELL_NONE};
     for (const struct frame_row *p = join_first_path(frame, vm); p; p = join_next_path(frame, p)) {
-        struct cell cell = cell_of(frame, TABLE_PATHS, p, key);
+        struct cell cell = cell_of(frame, p, column);
         gather(&g, &cell, false);
     }
     return gathered(&g);
@@ -385,10 +412,10 @@ static struct cell vm_paths(const struct frame *frame, const struct frame_row *v
                                  const struct column *column)                                                \
     {                                                                                                        \
         (void)column;                                                                                        \
-        return vm_paths(frame, row, key);                                                                    \
+        return vm_paths(frame, row, COLUMN_OF(paths, key));                                                  \
     }
 
-VM_COLUMN(to_pps, "to_guest_pps")
-VM_COLUMN(to_drop, "to_guest_drop_pps")
-VM_COLUMN(from_pps, "from_guest_pps")
-VM_COLUMN(from_drop, "from_guest_drop_pps")
+VM_COLUMN(to_pps, to_guest_pps)
+VM_COLUMN(to_drop, to_guest_drop_pps)
+VM_COLUMN(from_pps, from_guest_pps)
+VM_COLUMN(from_drop, from_guest_drop_pps)

@@ -22,4 +22,8 @@ derive_fn derive_path_steal, derive_path_vcpu, derive_path_vcpu_run, derive_path
 derive_fn derive_path_serving, derive_path_serving_busy, derive_path_serving_steal;
 derive_fn derive_path_to_cause, derive_path_numa, derive_path_to_size, derive_path_from_size;
 
+/* The word for what most of a port's loss in a direction is counted under; NULL when there is none, or no
+ * counter tells. */
+const char *derive_cause(const struct frame *frame, const struct frame_row *port, bool tx);
+
 #endif

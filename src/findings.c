@@ -9,20 +9,25 @@
 
 #include "src/memory.h"
 
-#define SHOWN_AFTER_NS INT64_C(1800000000)
-#define GONE_AFTER_NS  INT64_C(3500000000)
+#define SHOWN_AFTER_NS  INT64_C(1800000000)
+#define GAP_NS          INT64_C(1000000000) /* what is not shown yet may be missing for so long */
+#define GONE_AFTER_NS   INT64_C(3500000000)
+#define GONE_AFTER      2 /* and so many frames */
+#define EVENT_WINDOW_NS INT64_C(60000000000)
 
 struct tracked {
     struct finding finding; /* as found last */
     int64_t first_ns, last_ns;
-    unsigned frames; /* in which it was found without a gap of GONE_AFTER_NS */
-    double worst;
+    unsigned frames, found; /* since the first; in which it was found */
+    unsigned missing;       /* in a row, up to now */
+    double worst, events;
     bool shown;
 };
 
 struct findings {
     size_t n, alloc;
     struct tracked *tracked;
+    struct inventory *nothing; /* of the samples without a finding */
 };
 
 const char *severity_name(enum severity severity)
@@ -31,20 +36,68 @@ const char *severity_name(enum severity severity)
     return names[severity];
 }
 
+/* --- one finding --- */
+
 struct finding *finding_add(struct finding_list *list, const struct rule *rule, enum severity severity,
-                            double value, const char *object_format, ...)
+                            double value, const struct frame_row *about)
 {
     if (list->n == list->alloc) {
         list->alloc = list->alloc ? list->alloc * 2 : 16;
         list->findings = xrealloc(list->findings, list->alloc, sizeof(*list->findings));
     }
     struct finding *finding = &list->findings[list->n++];
-    *finding = (struct finding){.rule = rule, .severity = severity, .value = value};
-    va_list args;
-    va_start(args, object_format);
-    vsnprintf(finding->object, sizeof(finding->object), object_format, args);
-    va_end(args);
+    finding->rule = rule;
+    finding->severity = severity;
+    finding->value = value;
+    finding->id = about ? about->hash : 0;
+    finding->cost_pps = 0;
+    finding->object[0] = finding->text[0] = finding->advice[0] = '\0';
     return finding;
+}
+
+void finding_distinguish(struct finding *finding, uint64_t by)
+{
+    finding->id = (finding->id ^ by) * UINT64_C(1099511628211);
+}
+
+/* Formats behind what is there. What does not fit is cut at a character, and three dots say so. */
+static void append(char *out, size_t size, const char *format, va_list args)
+{
+    size_t used = strlen(out);
+    int n = vsnprintf(out + used, size - used, format, args);
+    if (n < 0 || (size_t)n < size - used)
+        return;
+    size_t end = size - 4;
+    while (end > 0 && ((unsigned char)out[end] & 0xc0) == 0x80)
+        end--;
+    memcpy(out + end, "...", 4);
+}
+
+void finding_name(struct finding *finding, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    finding->object[0] = '\0';
+    append(finding->object, sizeof(finding->object), format, args);
+    va_end(args);
+}
+
+void finding_say(struct finding *finding, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    append(finding->text, sizeof(finding->text), format, args);
+    va_end(args);
+}
+
+void finding_advise(struct finding *finding, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(finding->advice, sizeof(finding->advice), format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof(finding->advice))
+        finding->advice[0] = '\0';
 }
 
 void finding_list_free(struct finding_list *list)
@@ -59,15 +112,20 @@ void findings_look(const struct frame *frame, struct finding_list *out)
         rules[i].check(&rules[i], frame, out);
 }
 
+/* --- their history --- */
+
 struct findings *findings_new(void)
 {
-    return xzalloc(sizeof(struct findings));
+    struct findings *findings = xzalloc(sizeof(struct findings));
+    findings->nothing = inventory_new();
+    return findings;
 }
 
 void findings_free(struct findings *findings)
 {
     if (!findings)
         return;
+    inventory_unref(findings->nothing);
     free(findings->tracked);
     free(findings);
 }
@@ -76,7 +134,7 @@ static struct tracked *track(struct findings *findings, const struct finding *fi
 {
     for (size_t i = 0; i < findings->n; i++) {
         struct tracked *tracked = &findings->tracked[i];
-        if (tracked->finding.rule == finding->rule && strcmp(tracked->finding.object, finding->object) == 0)
+        if (tracked->finding.id == finding->id && tracked->finding.rule == finding->rule)
             return tracked;
     }
     if (findings->n == findings->alloc) {
@@ -88,27 +146,62 @@ static struct tracked *track(struct findings *findings, const struct finding *fi
     return tracked;
 }
 
+/* Events are added up, and what is told of them is their sum. */
+static void count_events(struct tracked *tracked, const struct finding *finding, int64_t now_ns)
+{
+    tracked->events += finding->value;
+    tracked->finding.value = tracked->worst = tracked->events;
+    finding_say(&tracked->finding, ": %.0f times in %.0f s", tracked->events,
+                (double)(now_ns - tracked->first_ns) / 1e9);
+    tracked->shown = tracked->shown || tracked->events >= finding->rule->events;
+}
+
 static void found(struct findings *findings, const struct finding *finding, int64_t now_ns)
 {
     struct tracked *tracked = track(findings, finding, now_ns);
     tracked->finding = *finding;
     tracked->last_ns = now_ns;
-    tracked->frames++;
+    tracked->found++;
+    if (finding->rule->events) {
+        count_events(tracked, finding, now_ns);
+        return;
+    }
     if (finding->value > tracked->worst)
         tracked->worst = finding->value;
-    if (tracked->frames >= 2 && now_ns - tracked->first_ns >= SHOWN_AFTER_NS)
-        tracked->shown = true;
 }
 
-/* What was not found for a while is forgotten; when it comes back it begins anew. */
-static void forget(struct findings *findings, int64_t now_ns)
+/* In two frames at least, and in half of those since the first: at a tenth of a second one packet is ten a
+ * second, and no cause. */
+static bool has_lasted(const struct tracked *tracked, int64_t now_ns)
+{
+    return !tracked->finding.rule->events && tracked->missing == 0 && tracked->found >= 2 &&
+           tracked->found * 2 >= tracked->frames && now_ns - tracked->first_ns >= SHOWN_AFTER_NS;
+}
+
+static bool has_gone(const struct tracked *tracked, int64_t now_ns)
+{
+    int64_t gone_ns = now_ns - tracked->last_ns;
+    if (tracked->finding.rule->events)
+        return tracked->shown ? gone_ns >= EVENT_WINDOW_NS : now_ns - tracked->first_ns >= EVENT_WINDOW_NS;
+    if (!tracked->shown)
+        return gone_ns >= GAP_NS;
+    return gone_ns >= GONE_AFTER_NS && tracked->missing >= GONE_AFTER;
+}
+
+/* What has gone is forgotten; when it comes back it begins anew. */
+static void age(struct findings *findings, int64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < findings->n; i++) {
-        const struct tracked *tracked = &findings->tracked[i];
-        int64_t gone_ns = now_ns - tracked->last_ns;
-        if (gone_ns < GONE_AFTER_NS && (tracked->shown || gone_ns == 0))
-            findings->tracked[kept++] = *tracked;
+        struct tracked *tracked = &findings->tracked[i];
+        tracked->frames++;
+        tracked->missing = tracked->last_ns == now_ns ? 0 : tracked->missing + 1;
+        tracked->shown = tracked->shown || has_lasted(tracked, now_ns);
+        if (has_gone(tracked, now_ns))
+            continue;
+        if (kept != i)
+            findings->tracked[kept] = *tracked;
+        kept++;
     }
     findings->n = kept;
 }
@@ -122,15 +215,16 @@ static int by_cost(const void *a, const void *b)
         return x->finding.cost_pps < y->finding.cost_pps ? 1 : -1;
     if (x->finding.rule != y->finding.rule)
         return x->finding.rule < y->finding.rule ? -1 : 1;
-    return strcmp(x->finding.object, y->finding.object);
+    int order = strcmp(x->finding.object, y->finding.object);
+    return order ? order : (x->finding.id > y->finding.id) - (x->finding.id < y->finding.id);
 }
 
 static void add_row(struct sample *sample, struct inventory *texts, const struct tracked *tracked,
                     int64_t now_ns)
 {
     const struct finding *finding = &tracked->finding;
-    struct findings_info *info =
-        inventory_info(texts, TABLE_FINDINGS, "finding:%s:%s", finding->rule->id, finding->object);
+    struct findings_info *info = inventory_info(texts, TABLE_FINDINGS, "finding:%s:%016llx",
+                                                finding->rule->id, (unsigned long long)finding->id);
     info_set(info, rule, finding->rule->id);
     info_set(info, object, inventory_text(texts, finding->object));
     struct findings_row *row = sample_row(sample, TABLE_FINDINGS, info);
@@ -146,6 +240,14 @@ static void add_row(struct sample *sample, struct inventory *texts, const struct
         row_set(row, cost_pps, finding->cost_pps);
 }
 
+static size_t count_shown(const struct findings *findings)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < findings->n; i++)
+        n += findings->tracked[i].shown;
+    return n;
+}
+
 struct sample *findings_update(struct findings *findings, const struct frame *frame)
 {
     struct finding_list list = {0};
@@ -153,9 +255,10 @@ struct sample *findings_update(struct findings *findings, const struct frame *fr
     for (size_t i = 0; i < list.n; i++)
         found(findings, &list.findings[i], frame->now_ns);
     finding_list_free(&list);
-    forget(findings, frame->now_ns);
+    age(findings, frame->now_ns);
     qsort(findings->tracked, findings->n, sizeof(*findings->tracked), by_cost);
-    struct inventory *texts = inventory_new();
+    bool any = count_shown(findings) > 0;
+    struct inventory *texts = any ? inventory_new() : inventory_ref(findings->nothing);
     struct sample *sample = sample_new(texts);
     sample->t0_ns = sample->t1_ns = frame->now_ns;
     sample->wall_ns = frame->wall_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joins of a frame (see join.h): chains of row numbers from each VM to its threads and paths, and both ways
- * between paths and ports. Linear in the rows; the texts for CPUs are made only for those that are asked for.
+ * Joins of a frame (see join.h): chains of row numbers from each VM to its NICs, both ways between NICs and
+ * ports, and who serves them. Linear in the rows. Threads and CPUs are join_threads.c's, texts join_text.c's.
  */
 #include "src/join.h"
 
@@ -10,21 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/join_inside.h"
 #include "src/memory.h"
-
-#define NONE UINT32_MAX
-
-struct text_node {
-    struct text_node *next;
-    char text[];
-};
-
-struct join {
-    uint32_t *vm_thread, *next_thread; /* first thread of a VM, next one of the same VM */
-    uint32_t *vm_path, *next_path;
-    uint32_t *path_vm, *path_port, *port_path;
-    struct text_node *texts;
-};
 
 const char *join_text(const struct frame_row *row, size_t info_offset)
 {
@@ -39,7 +26,7 @@ const char *join_text(const struct frame_row *row, size_t info_offset)
     return NULL;
 }
 
-static bool info_number(const struct frame_row *row, size_t info_offset, uint64_t *value)
+bool join_info_number(const struct frame_row *row, size_t info_offset, uint64_t *value)
 {
     unsigned slot = (unsigned)((info_offset - sizeof(struct info_head)) / 8);
     for (const struct part *part = &row->part; part; part = part->next) {
@@ -51,91 +38,194 @@ static bool info_number(const struct frame_row *row, size_t info_offset, uint64_
     return false;
 }
 
-static uint32_t *numbers(size_t n)
+double join_number(const struct frame *frame, const struct frame_row *row, const struct column *column)
+{
+    if (!row)
+        return NAN;
+    struct cell cell = frame_cell(frame, row, column);
+    return cell_is_number(&cell) ? cell_number(&cell) : NAN;
+}
+
+uint32_t *join_numbers(size_t n)
 {
     uint32_t *p = xrealloc(NULL, n, sizeof(*p));
     memset(p, 0xff, n * sizeof(*p));
     return p;
 }
 
-static uint32_t row_number(const struct frame *frame, enum table_id table, const struct frame_row *row)
+uint32_t join_row_number(const struct frame *frame, enum table_id table, const struct frame_row *row)
 {
     return (uint32_t)(row - frame->table[table].rows);
 }
 
-static const struct frame_row *row_at(const struct frame *frame, enum table_id table, uint32_t number)
+const struct frame_row *join_row_at(const struct frame *frame, enum table_id table, uint32_t number)
 {
-    return number == NONE ? NULL : &frame->table[table].rows[number];
+    return number == JOIN_NONE ? NULL : &frame->table[table].rows[number];
 }
 
-/* Chains the rows of a table to their VMs, in the table's order. */
-static void chain(const struct frame *frame, enum table_id table, size_t vm_key_offset, uint32_t *first,
-                  uint32_t *next, uint32_t *owner)
+static bool same_text(const char *a, const char *b)
 {
-    for (size_t i = frame->table[table].n; i-- > 0;) {
-        const char *key = join_text(&frame->table[table].rows[i], vm_key_offset);
-        const struct frame_row *vm = key ? frame_find(frame, TABLE_VMS, key) : NULL;
-        if (!vm)
-            continue;
-        uint32_t number = row_number(frame, TABLE_VMS, vm);
-        next[i] = first[number];
-        first[number] = (uint32_t)i;
-        if (owner)
-            owner[i] = number;
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* --- ports by what NICs know of them --- */
+
+/* A look-up by one kind of text must not meet those of another. */
+enum index_salt { BY_NAME, BY_SOCKET = 1, BY_MAC = 2 };
+
+static uint64_t index_hash(const char *text, enum index_salt salt)
+{
+    uint64_t hash = hash_text(text) + salt * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static void index_add(struct join_index *index, const char *text, enum index_salt salt, size_t number)
+{
+    size_t at = index_hash(text, salt) & index->mask;
+    while (index->slots[at] != JOIN_NONE)
+        at = (at + 1) & index->mask;
+    index->slots[at] = (uint32_t)number;
+}
+
+/* One file has several paths: /var/run is /run, a doubled / is one. */
+static const char *plain_path(char *out, size_t size, const char *path)
+{
+    size_t used = 0;
+    if (strncmp(path, "/var/run/", 9) == 0)
+        path += 4;
+    for (const char *p = path; *p; p++) {
+        if (used + 1 >= size)
+            return path;
+        if (*p != '/' || used == 0 || out[used - 1] != '/')
+            out[used++] = *p;
     }
+    out[used] = '\0';
+    return out;
 }
 
-/* Ports by name, for the few look-ups that paths need: an open hash of row numbers. */
-struct name_index {
-    size_t mask;
-    uint32_t *slots;
-};
+#define PATH_SIZE 256
 
-static struct name_index index_ports(const struct frame *frame)
+static bool same_path(const char *a, const char *b)
 {
-    struct name_index index = {.mask = 15};
-    size_t n = frame->table[TABLE_PORTS].n;
-    while (index.mask + 1 < n * 2)
+    char x[PATH_SIZE], y[PATH_SIZE];
+    return a && b && strcmp(plain_path(x, sizeof(x), a), plain_path(y, sizeof(y), b)) == 0;
+}
+
+/* A function that nobody gave an address has zeroes. */
+static const char *function_mac(const struct frame_row *port)
+{
+    const char *mac = JOIN_TEXT(port, struct ports_info, mac);
+    bool vf = mac && same_text(JOIN_TEXT(port, struct ports_info, kind), "vf");
+    return vf && strcmp(mac, "00:00:00:00:00:00") != 0 ? mac : NULL;
+}
+
+static void index_port(struct join_index *index, const struct frame_row *port, size_t number)
+{
+    char plain[PATH_SIZE];
+    const char *name = JOIN_TEXT(port, struct ports_info, name);
+    const char *socket = JOIN_TEXT(port, struct ports_info, socket), *mac = function_mac(port);
+    if (name)
+        index_add(index, name, BY_NAME, number);
+    if (socket)
+        index_add(index, plain_path(plain, sizeof(plain), socket), BY_SOCKET, number);
+    if (mac)
+        index_add(index, mac, BY_MAC, number);
+}
+
+static struct join_index index_ports(const struct frame *frame)
+{
+    const struct frame_table *ports = &frame->table[TABLE_PORTS];
+    struct join_index index = {.mask = 15};
+    while (index.mask + 1 < ports->n * 4) /* a name and at most one more for each */
         index.mask = index.mask * 2 + 1;
-    index.slots = numbers(index.mask + 1);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = JOIN_TEXT(&frame->table[TABLE_PORTS].rows[i], struct ports_info, name);
-        if (!name)
-            continue;
-        size_t at = hash_text(name) & index.mask;
-        while (index.slots[at] != NONE)
-            at = (at + 1) & index.mask;
-        index.slots[at] = (uint32_t)i;
-    }
+    index.slots = join_numbers(index.mask + 1);
+    for (size_t i = 0; i < ports->n; i++)
+        index_port(&index, &ports->rows[i], i);
     return index;
 }
 
-/* Is the port in the namespace that the path's port is in? Its key begins with it. */
+static bool is_kernel_port(const struct frame_row *port)
+{
+    return strncmp(port->key, "net:", 4) == 0;
+}
+
+/* Is the port in the namespace that the NIC's port is in? Its key begins with it. A NIC that does not say is
+ * in this one. */
 static bool is_in_namespace(const struct frame_row *port, const struct frame_row *path)
 {
     uint64_t inode;
-    if (!info_number(path, offsetof(struct paths_info, netns_inode), &inode)) {
+    if (!join_info_number(path, offsetof(struct paths_info, netns_inode), &inode)) {
         const char *netns = JOIN_TEXT(port, struct ports_info, netns);
         return !netns || strcmp(netns, "self") == 0;
     }
+    if (!is_kernel_port(port))
+        return inode != 0; /* of another host */
     char prefix[40];
     int n = snprintf(prefix, sizeof(prefix), "net:%llu:", (unsigned long long)inode);
     return strncmp(port->key, prefix, (size_t)n) == 0;
 }
 
-static uint32_t find_port(const struct frame *frame, const struct name_index *index,
+/* How well a port fits a NIC: 0 not at all. A tap is the kernel's, a vhost-user port is not; the other of the
+ * same name is taken where there is no better one. */
+typedef unsigned fits_fn(const struct frame_row *port, const struct frame_row *path, const char *wanted);
+
+static unsigned fits_name(const struct frame_row *port, const struct frame_row *path, const char *wanted)
+{
+    if (!same_text(JOIN_TEXT(port, struct ports_info, name), wanted) || !is_in_namespace(port, path))
+        return 0;
+    bool user = same_text(JOIN_TEXT(path, struct paths_info, backend), "vhost-user");
+    return is_kernel_port(port) == user ? 1 : 2;
+}
+
+static unsigned fits_socket(const struct frame_row *port, const struct frame_row *path, const char *wanted)
+{
+    bool here = is_in_namespace(port, path); /* a socket of another host has its path by chance */
+    return here && same_path(JOIN_TEXT(port, struct ports_info, socket), wanted) ? 1 : 0;
+}
+
+static unsigned fits_mac(const struct frame_row *port, const struct frame_row *path, const char *wanted)
+{
+    (void)path;
+    return same_text(function_mac(port), wanted) ? 1 : 0;
+}
+
+/* The port that fits best; of several that fit alike the first, or none when only one may. */
+static uint32_t look_up(const struct frame *frame, const struct join_index *index, const char *text,
+                        enum index_salt salt, fits_fn *fits, const struct frame_row *path, bool only_one)
+{
+    uint32_t best = JOIN_NONE;
+    unsigned most = 0;
+    if (!text || !*text)
+        return JOIN_NONE;
+    for (size_t at = index_hash(text, salt) & index->mask; index->slots[at] != JOIN_NONE;
+         at = (at + 1) & index->mask) {
+        unsigned good = fits(&frame->table[TABLE_PORTS].rows[index->slots[at]], path, text);
+        if (good > most) {
+            most = good;
+            best = index->slots[at];
+        } else if (good && only_one && index->slots[at] != best) {
+            return JOIN_NONE;
+        }
+    }
+    return best;
+}
+
+static uint32_t find_port(const struct frame *frame, const struct join_index *index,
                           const struct frame_row *path)
 {
-    const char *wanted = JOIN_TEXT(path, struct paths_info, port);
-    if (!wanted || !*wanted)
-        return NONE;
-    for (size_t at = hash_text(wanted) & index->mask; index->slots[at] != NONE; at = (at + 1) & index->mask) {
-        const struct frame_row *port = &frame->table[TABLE_PORTS].rows[index->slots[at]];
-        const char *name = JOIN_TEXT(port, struct ports_info, name);
-        if (strcmp(name, wanted) == 0 && is_in_namespace(port, path))
-            return index->slots[at];
-    }
-    return NONE;
+    char plain[PATH_SIZE];
+    const char *socket = JOIN_TEXT(path, struct paths_info, socket);
+    const char *backend = JOIN_TEXT(path, struct paths_info, backend);
+    uint32_t port = JOIN_NONE;
+    if (socket)
+        port = look_up(frame, index, plain_path(plain, sizeof(plain), socket), BY_SOCKET, fits_socket, path,
+                       false);
+    if (port == JOIN_NONE)
+        port =
+            look_up(frame, index, JOIN_TEXT(path, struct paths_info, port), BY_NAME, fits_name, path, false);
+    if (port == JOIN_NONE && same_text(backend, "vfio"))
+        port = look_up(frame, index, JOIN_TEXT(path, struct paths_info, mac), BY_MAC, fits_mac, path, true);
+    return port;
 }
 
 static void join_ports(const struct frame *frame, struct join *join)
@@ -143,31 +233,46 @@ static void join_ports(const struct frame *frame, struct join *join)
     size_t n = frame->table[TABLE_PATHS].n;
     if (n == 0)
         return;
-    struct name_index index = index_ports(frame);
+    join->ports = index_ports(frame);
     for (size_t i = 0; i < n; i++) {
-        uint32_t port = find_port(frame, &index, &frame->table[TABLE_PATHS].rows[i]);
+        uint32_t port = find_port(frame, &join->ports, &frame->table[TABLE_PATHS].rows[i]);
         join->path_port[i] = port;
-        if (port != NONE)
+        if (port != JOIN_NONE && join->port_path[port] == JOIN_NONE)
             join->port_path[port] = (uint32_t)i;
     }
-    free(index.slots);
 }
+
+static void chain_paths(const struct frame *frame, struct join *join)
+{
+    for (size_t i = frame->table[TABLE_PATHS].n; i-- > 0;) {
+        const char *key = JOIN_TEXT(&frame->table[TABLE_PATHS].rows[i], struct paths_info, vm_key);
+        const struct frame_row *vm = key ? frame_find(frame, TABLE_VMS, key) : NULL;
+        if (!vm)
+            continue;
+        uint32_t number = join_row_number(frame, TABLE_VMS, vm);
+        join->next_path[i] = join->vms[number].first_path;
+        join->vms[number].first_path = (uint32_t)i;
+        join->path_vm[i] = number;
+    }
+}
+
+/* --- the join as a whole --- */
 
 static struct join *join_new(const struct frame *frame)
 {
     const struct frame_table *tables = frame->table;
     struct join *join = xzalloc(sizeof(*join));
-    join->vm_thread = numbers(tables[TABLE_VMS].n);
-    join->vm_path = numbers(tables[TABLE_VMS].n);
-    join->next_thread = numbers(tables[TABLE_THREADS].n);
-    join->next_path = numbers(tables[TABLE_PATHS].n);
-    join->path_vm = numbers(tables[TABLE_PATHS].n);
-    join->path_port = numbers(tables[TABLE_PATHS].n);
-    join->port_path = numbers(tables[TABLE_PORTS].n);
-    chain(frame, TABLE_THREADS, offsetof(struct threads_info, vm_key), join->vm_thread, join->next_thread,
-          NULL);
-    chain(frame, TABLE_PATHS, offsetof(struct paths_info, vm_key), join->vm_path, join->next_path,
-          join->path_vm);
+    join->vms = xrealloc(NULL, tables[TABLE_VMS].n, sizeof(*join->vms));
+    for (size_t i = 0; i < tables[TABLE_VMS].n; i++)
+        join->vms[i] = (struct vm_node){JOIN_NONE, JOIN_NONE, JOIN_NONE};
+    join->next_path = join_numbers(tables[TABLE_PATHS].n);
+    join->path_vm = join_numbers(tables[TABLE_PATHS].n);
+    join->path_port = join_numbers(tables[TABLE_PATHS].n);
+    join->port_path = join_numbers(tables[TABLE_PORTS].n);
+    join->serving = xzalloc((tables[TABLE_PATHS].n + 1) * sizeof(*join->serving));
+    join->serving_known = xzalloc(tables[TABLE_PATHS].n + 1);
+    join_make_threads(frame, join);
+    chain_paths(frame, join);
     join_ports(frame, join);
     return join;
 }
@@ -176,21 +281,26 @@ void join_free(struct join *join)
 {
     if (!join)
         return;
-    free(join->vm_thread);
+    free(join->vms);
+    free(join->threads);
     free(join->next_thread);
-    free(join->vm_path);
+    free(join->next_on);
+    free(join->next_bound);
+    free(join->cpus);
     free(join->next_path);
     free(join->path_vm);
     free(join->path_port);
     free(join->port_path);
-    for (struct text_node *node = join->texts, *next; node; node = next) {
-        next = node->next;
-        free(node);
-    }
+    free(join->ports.slots);
+    free(join->port_pmd);
+    free(join->serving);
+    free(join->serving_known);
+    free(join->lossy);
+    join_free_texts(join);
     free(join);
 }
 
-static struct join *get(const struct frame *frame)
+struct join *join_get(const struct frame *frame)
 {
     if (!frame->join)
         return NULL;
@@ -201,174 +311,225 @@ static struct join *get(const struct frame *frame)
 
 const struct join *frame_join(const struct frame *frame)
 {
-    return get(frame);
-}
-
-const struct frame_row *join_first_thread(const struct frame *frame, const struct frame_row *vm)
-{
-    const struct join *join = get(frame);
-    return join ? row_at(frame, TABLE_THREADS, join->vm_thread[row_number(frame, TABLE_VMS, vm)]) : NULL;
-}
-
-const struct frame_row *join_next_thread(const struct frame *frame, const struct frame_row *thread)
-{
-    return row_at(frame, TABLE_THREADS, get(frame)->next_thread[row_number(frame, TABLE_THREADS, thread)]);
+    return join_get(frame);
 }
 
 const struct frame_row *join_first_path(const struct frame *frame, const struct frame_row *vm)
 {
-    const struct join *join = get(frame);
-    return join ? row_at(frame, TABLE_PATHS, join->vm_path[row_number(frame, TABLE_VMS, vm)]) : NULL;
+    const struct join *join = join_get(frame);
+    return join ? join_row_at(frame, TABLE_PATHS, join->vms[join_row_number(frame, TABLE_VMS, vm)].first_path)
+                : NULL;
 }
 
 const struct frame_row *join_next_path(const struct frame *frame, const struct frame_row *path)
 {
-    return row_at(frame, TABLE_PATHS, get(frame)->next_path[row_number(frame, TABLE_PATHS, path)]);
+    return join_row_at(frame, TABLE_PATHS,
+                       join_get(frame)->next_path[join_row_number(frame, TABLE_PATHS, path)]);
 }
 
 const struct frame_row *join_vm_of_path(const struct frame *frame, const struct frame_row *path)
 {
-    const struct join *join = get(frame);
-    return join ? row_at(frame, TABLE_VMS, join->path_vm[row_number(frame, TABLE_PATHS, path)]) : NULL;
+    const struct join *join = join_get(frame);
+    return join ? join_row_at(frame, TABLE_VMS, join->path_vm[join_row_number(frame, TABLE_PATHS, path)])
+                : NULL;
 }
 
 const struct frame_row *join_port_of_path(const struct frame *frame, const struct frame_row *path)
 {
-    const struct join *join = get(frame);
-    return join ? row_at(frame, TABLE_PORTS, join->path_port[row_number(frame, TABLE_PATHS, path)]) : NULL;
+    const struct join *join = join_get(frame);
+    return join ? join_row_at(frame, TABLE_PORTS, join->path_port[join_row_number(frame, TABLE_PATHS, path)])
+                : NULL;
 }
 
 const struct frame_row *join_path_of_port(const struct frame *frame, const struct frame_row *port)
 {
-    const struct join *join = get(frame);
-    return join ? row_at(frame, TABLE_PATHS, join->port_path[row_number(frame, TABLE_PORTS, port)]) : NULL;
+    const struct join *join = join_get(frame);
+    return join ? join_row_at(frame, TABLE_PATHS, join->port_path[join_row_number(frame, TABLE_PORTS, port)])
+                : NULL;
 }
 
 bool join_port_faces_guest(const struct frame *frame, const struct frame_row *port)
 {
+    static const char *const of_guest[] = {"macvtap", "ipvtap", "vf"};
     (void)frame;
     const char *kind = JOIN_TEXT(port, struct ports_info, kind);
-    return !kind || (strcmp(kind, "macvtap") != 0 && strcmp(kind, "ipvtap") != 0);
-}
-
-/* Calls with each range of a list such as 0-3,8; ends at the first thing that is none. */
-static bool next_range(const char **list, unsigned long *first, unsigned long *last)
-{
-    char *end;
-    if (**list < '0' || **list > '9')
-        return false;
-    *first = *last = strtoul(*list, &end, 10);
-    if (*end == '-')
-        *last = strtoul(end + 1, &end, 10);
-    *list = *end == ',' ? end + 1 : end;
+    for (size_t i = 0; i < sizeof(of_guest) / sizeof(of_guest[0]); i++)
+        if (same_text(kind, of_guest[i]))
+            return false;
     return true;
 }
 
-bool join_list_has(const char *list, uint64_t cpu)
+const char *join_switch_of_port(const struct frame_row *port)
 {
-    unsigned long first, last;
-    while (list && next_range(&list, &first, &last))
-        if (cpu >= first && cpu <= last)
+    const struct part *best = NULL;
+    for (const struct part *part = &port->part; part; part = part->next) {
+        const struct ports_info *info = (const struct ports_info *)part->cur->info;
+        if (info_has(info, switch_) && (!best || info_has(info, datapath)))
+            best = part;
+    }
+    return best ? ((const struct ports_info *)best->cur->info)->switch_ : NULL;
+}
+
+/* Does the command line name the socket, as path=SOCKET or iface=SOCKET of one of its devices? */
+static bool names_socket(const char *args, const char *socket)
+{
+    size_t length = strlen(socket);
+    for (const char *at = args; (at = strstr(at, socket)); at++) {
+        bool begins = at > args && at[-1] == '=';
+        if (begins && (at[length] == '\0' || strchr(", ", at[length])))
             return true;
+    }
     return false;
 }
 
-unsigned join_list_count(const char *list)
+const struct frame_row *join_process_of_port(const struct frame *frame, const struct frame_row *port)
 {
-    unsigned long first, last;
-    unsigned n = 0;
-    while (list && next_range(&list, &first, &last))
-        n += last >= first ? (unsigned)(last - first + 1) : 0;
-    return n;
-}
-
-void join_thread_name(char *out, size_t size, const struct frame *frame, const struct frame_row *thread)
-{
-    (void)frame;
-    const char *role = JOIN_TEXT(thread, struct threads_info, role),
-               *vm = JOIN_TEXT(thread, struct threads_info, vm);
-    uint64_t index = 0;
-    bool numbered = info_number(thread, offsetof(struct threads_info, index), &index);
-    bool vcpu = role && strcmp(role, "vcpu") == 0;
-    int n = snprintf(out, size, "%s%s%s", vm ? vm : "", vm && !vcpu ? " " : "",
-                     vcpu   ? ""
-                     : role ? role
-                            : "thread");
-    if (numbered && n >= 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "/%llu", (unsigned long long)index);
-}
-
-double join_number(const struct frame *frame, enum table_id table, const struct frame_row *row,
-                   const char *key)
-{
-    if (!row)
-        return NAN;
-    struct cell cell = frame_cell(frame, row, column_find(table_get(table), key));
-    return cell_is_number(&cell) ? cell_number(&cell) : NAN;
-}
-
-static bool has_role(const struct frame_row *thread, const char *role)
-{
-    const char *text = JOIN_TEXT(thread, struct threads_info, role);
-    return text && strcmp(text, role) == 0;
-}
-
-/* The thread of that role in the VM with the greatest number in a column. */
-static const struct frame_row *greatest(const struct frame *frame, const struct frame_row *vm,
-                                        const char *role, const char *key)
-{
-    const struct frame_row *best = NULL;
-    double most = -1;
-    for (const struct frame_row *t = vm ? join_first_thread(frame, vm) : NULL; t;
-         t = join_next_thread(frame, t)) {
-        double value = has_role(t, role) ? join_number(frame, TABLE_THREADS, t, key) : NAN;
-        if (value > most) {
-            most = value;
-            best = t;
-        }
+    const struct frame_table *processes = &frame->table[TABLE_PROCESSES];
+    const char *socket = JOIN_TEXT(port, struct ports_info, socket);
+    for (size_t i = 0; socket && *socket && i < processes->n; i++) {
+        const char *args = JOIN_TEXT(&processes->rows[i], struct processes_info, eal_args);
+        if (args && names_socket(args, socket))
+            return &processes->rows[i];
     }
-    return best;
+    return NULL;
 }
 
-const struct frame_row *join_worst_vcpu(const struct frame *frame, const struct frame_row *vm)
+/* --- who serves --- */
+
+/* The port of a queue: OVS's own by its key, one of the kernel's by name in that datapath. */
+static const struct frame_row *port_of_queue(const struct frame *frame, const struct frame_row *rxq)
 {
-    return greatest(frame, vm, "vcpu", "steal_pct");
+    const char *ovs = JOIN_TEXT(rxq, struct rxqs_info, ovs), *name = JOIN_TEXT(rxq, struct rxqs_info, port);
+    const char *datapath = JOIN_TEXT(rxq, struct rxqs_info, datapath);
+    const struct join_index *index = &join_get(frame)->ports;
+    char key[512];
+    if (!ovs || !name)
+        return NULL;
+    snprintf(key, sizeof(key), "ovs:%s:%s", ovs, name);
+    const struct frame_row *port = frame_find(frame, TABLE_PORTS, key);
+    if (port || !index->slots)
+        return port;
+    for (size_t at = index_hash(name, BY_NAME) & index->mask; index->slots[at] != JOIN_NONE;
+         at = (at + 1) & index->mask) {
+        port = &frame->table[TABLE_PORTS].rows[index->slots[at]];
+        if (same_text(JOIN_TEXT(port, struct ports_info, name), name) &&
+            same_text(JOIN_TEXT(port, struct ports_info, datapath), datapath))
+            return port;
+    }
+    return NULL;
 }
 
-/* The busiest PMD among those that poll a queue of the port. */
+static double busy_of(const struct frame *frame, const struct frame_row *pmd)
+{
+    double busy = join_number(frame, pmd, COLUMN_OF(pmds, busy_pct));
+    return isnan(busy) ? -1 : busy;
+}
+
+static void join_pmds(const struct frame *frame, struct join *join)
+{
+    join->port_pmd = join_numbers(frame->table[TABLE_PORTS].n + 1);
+    for (size_t i = 0; i < frame->table[TABLE_RXQS].n; i++) {
+        const struct frame_row *rxq = &frame->table[TABLE_RXQS].rows[i], *port = port_of_queue(frame, rxq);
+        const char *pmd_key = JOIN_TEXT(rxq, struct rxqs_info, pmd_key);
+        const struct frame_row *pmd = pmd_key ? frame_find(frame, TABLE_PMDS, pmd_key) : NULL;
+        if (!port || !pmd)
+            continue;
+        uint32_t *best = &join->port_pmd[join_row_number(frame, TABLE_PORTS, port)];
+        const struct frame_row *before = join_row_at(frame, TABLE_PMDS, *best);
+        if (!before || busy_of(frame, pmd) > busy_of(frame, before))
+            *best = join_row_number(frame, TABLE_PMDS, pmd);
+    }
+}
+
 static const struct frame_row *pmd_of_port(const struct frame *frame, const struct frame_row *port)
 {
-    const struct frame_table *rxqs = &frame->table[TABLE_RXQS];
-    const char *name = JOIN_TEXT(port, struct ports_info, name);
-    const struct frame_row *best = NULL;
-    double most = -1;
-    for (size_t i = 0; name && i < rxqs->n; i++) {
-        const char *theirs = JOIN_TEXT(&rxqs->rows[i], struct rxqs_info, port);
-        const char *pmd_key = JOIN_TEXT(&rxqs->rows[i], struct rxqs_info, pmd_key);
-        if (!theirs || !pmd_key || strcmp(theirs, name) != 0)
+    struct join *join = join_get(frame);
+    if (!join->port_pmd)
+        join_pmds(frame, join);
+    return join_row_at(frame, TABLE_PMDS, join->port_pmd[join_row_number(frame, TABLE_PORTS, port)]);
+}
+
+/* The thread of a kind in the VM that runs most; counts them. */
+static const struct join_thread *busiest(const struct frame *frame, const struct frame_row *vm,
+                                         enum thread_kind kind, unsigned *n)
+{
+    const struct join_thread *best = NULL;
+    *n = 0;
+    for (const struct frame_row *row = vm ? join_first_thread(frame, vm) : NULL; row;
+         row = join_next_thread(frame, row)) {
+        const struct join_thread *thread = join_thread_of(frame, row);
+        if (thread->kind != kind)
             continue;
-        const struct frame_row *pmd = frame_find(frame, TABLE_PMDS, pmd_key);
-        double busy = join_number(frame, TABLE_PMDS, pmd, "busy_pct");
-        if (pmd && (!best || busy > most)) {
-            most = busy;
-            best = pmd;
-        }
+        ++*n;
+        if (!best || thread->run_pct > best->run_pct || isnan(best->run_pct))
+            best = thread;
     }
     return best;
 }
 
-struct serving join_serving(const struct frame *frame, const struct frame_row *path)
+static bool is_vhost_path(const struct frame_row *path)
 {
-    struct serving serving = {NULL, NULL};
+    const char *backend = JOIN_TEXT(path, struct paths_info, backend);
+    return same_text(backend, "vhost") || same_text(backend, "macvtap");
+}
+
+/* QEMU makes the workers in the order of NICs and queues. first: of this NIC's; returns how many are told of
+ * in all. */
+static unsigned workers_before(const struct frame *frame, const struct frame_row *vm,
+                               const struct frame_row *path, unsigned *first, unsigned *own)
+{
+    unsigned all = 0;
+    *first = *own = 0;
+    for (const struct frame_row *p = join_first_path(frame, vm); p; p = join_next_path(frame, p)) {
+        uint64_t queues = 1;
+        if (!is_vhost_path(p))
+            continue;
+        join_info_number(p, offsetof(struct paths_info, queues), &queues);
+        if (p == path) {
+            *first = all;
+            *own = (unsigned)queues;
+        }
+        all += (unsigned)queues;
+    }
+    return all;
+}
+
+static struct serving vhost_of(const struct frame *frame, const struct frame_row *vm,
+                               const struct frame_row *path)
+{
+    unsigned n, first, own;
+    const struct join_thread *all = busiest(frame, vm, THREAD_VHOST, &n), *best = NULL;
+    if (!all)
+        return (struct serving){0};
+    bool sure = workers_before(frame, vm, path, &first, &own) == n;
+    for (const struct frame_row *row = join_first_thread(frame, vm); row && sure;
+         row = join_next_thread(frame, row)) {
+        const struct join_thread *thread = join_thread_of(frame, row);
+        uint64_t index;
+        if (thread->kind != THREAD_VHOST)
+            continue;
+        sure = join_info_number(row, offsetof(struct threads_info, index), &index);
+        bool its = sure && index >= first && index < first + own;
+        if (its && (!best || thread->run_pct > best->run_pct))
+            best = thread;
+    }
+    return (struct serving){.thread = sure && best ? best->row : all->row,
+                            .guessed = !(sure && best) && n > 1};
+}
+
+static struct serving find_serving(const struct frame *frame, const struct frame_row *path)
+{
+    struct serving serving = {0};
     const char *backend = JOIN_TEXT(path, struct paths_info, backend);
     const struct frame_row *vm = join_vm_of_path(frame, path), *port = join_port_of_path(frame, path);
-    if (!backend)
-        return serving;
-    if (strcmp(backend, "vhost") == 0)
-        serving.thread = greatest(frame, vm, "vhost", "run_pct");
-    else if (strcmp(backend, "tap") == 0)
-        serving.thread = greatest(frame, vm, "emulator", "run_pct");
-    else if (strcmp(backend, "vhost-user") == 0 && port)
+    unsigned n;
+    if (vm && is_vhost_path(path))
+        serving = vhost_of(frame, vm, path);
+    if (!serving.thread && (same_text(backend, "tap") || same_text(backend, "macvtap"))) {
+        const struct join_thread *emulator = busiest(frame, vm, THREAD_EMULATOR, &n);
+        serving.thread = emulator ? emulator->row : NULL;
+    }
+    if (same_text(backend, "vhost-user") && port)
         serving.pmd = pmd_of_port(frame, port);
     const char *key = serving.pmd ? JOIN_TEXT(serving.pmd, struct pmds_info, thread_key) : NULL;
     if (key)
@@ -376,100 +537,51 @@ struct serving join_serving(const struct frame *frame, const struct frame_row *p
     return serving;
 }
 
-struct candidate {
-    const struct frame_row *thread;
-    double run_pct;
-};
-
-static int by_run(const void *a, const void *b)
+struct serving join_serving(const struct frame *frame, const struct frame_row *path)
 {
-    const struct candidate *x = a, *y = b;
-    return (x->run_pct < y->run_pct) - (x->run_pct > y->run_pct);
-}
-
-static double run_pct_of(const struct frame *frame, const struct frame_row *thread)
-{
-    double run = join_number(frame, TABLE_THREADS, thread, "run_pct");
-    return isnan(run) ? 0 : run;
-}
-
-bool join_is_pinned(const struct frame *frame, const char *allowed)
-{
-    unsigned n = join_list_count(allowed), all = (unsigned)frame->table[TABLE_CPUS].n;
-    return n > 0 && n <= 4 && n < all && (n == 1 || n * 4 <= all);
-}
-
-static bool belongs(const struct frame *frame, const struct frame_row *thread, uint64_t cpu,
-                    enum join_list list)
-{
-    const char *allowed = JOIN_TEXT(thread, struct threads_info, allowed_cpus);
-    if (list != JOIN_RAN)
-        return join_list_has(allowed, cpu) && (list == JOIN_MAY || join_is_pinned(frame, allowed));
-    const struct part *part = frame_row_part(thread, ROW_SLOT(struct threads_row, cpu));
-    return part && ((const struct threads_row *)part->cur)->cpu == cpu && run_pct_of(frame, thread) > 0;
-}
-
-static const char *keep_text(struct join *join, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    struct text_node *node = xzalloc(sizeof(*node) + size);
-    memcpy(node->text, text, size);
-    node->next = join->texts;
-    join->texts = node;
-    return node->text;
-}
-
-const char *join_keep(const struct frame *frame, const char *text)
-{
-    struct join *join = get(frame);
-    return join && text ? keep_text(join, text) : NULL;
-}
-
-const char *join_vcpu_place(const struct frame *frame, const struct frame_row *thread)
-{
-    struct join *join = get(frame);
-    char text[64];
-    uint64_t index = 0;
-    const struct part *part = frame_row_part(thread, ROW_SLOT(struct threads_row, cpu));
-    if (!join || !info_number(thread, offsetof(struct threads_info, index), &index))
-        return NULL;
-    int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)index);
-    if (part)
-        snprintf(text + n, sizeof(text) - (size_t)n, "@%llu",
-                 (unsigned long long)((const struct threads_row *)part->cur)->cpu);
-    return keep_text(join, text);
-}
-
-static void write_list(char *out, size_t size, const struct frame *frame, const struct candidate *found,
-                       size_t n, bool with_run)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < n && used + 40 < size; i++) {
-        char name[160];
-        join_thread_name(name, sizeof(name), frame, found[i].thread);
-        int wrote = with_run ? snprintf(out + used, size - used, "%s%s %.0f", used ? ", " : "", name,
-                                        found[i].run_pct)
-                             : snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
-        if (wrote < 0 || (size_t)wrote >= size - used)
-            break;
-        used += (size_t)wrote;
+    struct join *join = join_get(frame);
+    if (!join)
+        return (struct serving){0};
+    uint32_t number = join_row_number(frame, TABLE_PATHS, path);
+    if (!join->serving_known[number]) {
+        join->serving[number] = find_serving(frame, path);
+        join->serving_known[number] = true;
     }
+    return join->serving[number];
 }
 
-const char *join_cpu_threads(const struct frame *frame, uint64_t cpu, enum join_list list)
+/* --- NUMA --- */
+
+static uint64_t node_bit(uint64_t node)
 {
-    struct join *join = get(frame);
-    const struct frame_table *threads = &frame->table[TABLE_THREADS];
-    if (!join || threads->n == 0)
-        return NULL;
-    struct candidate *found = xrealloc(NULL, threads->n, sizeof(*found));
-    size_t n = 0;
-    for (size_t i = 0; i < threads->n; i++)
-        if (belongs(frame, &threads->rows[i], cpu, list))
-            found[n++] = (struct candidate){&threads->rows[i], run_pct_of(frame, &threads->rows[i])};
-    qsort(found, n, sizeof(*found), by_run);
-    char text[512] = "";
-    write_list(text, sizeof(text), frame, found, n, list == JOIN_RAN);
-    free(found);
-    return n ? keep_text(join, text) : NULL;
+    return node < 64 ? UINT64_C(1) << node : 0;
+}
+
+static uint64_t node_of_cpu(const struct frame *frame, int64_t number)
+{
+    const struct join_cpu *cpu = join_cpu(frame, number);
+    uint64_t node;
+    bool known = cpu && cpu->row && join_info_number(cpu->row, offsetof(struct cpus_info, numa), &node);
+    return known ? node_bit(node) : 0;
+}
+
+struct join_nodes join_nodes(const struct frame *frame, const struct frame_row *path)
+{
+    struct join_nodes nodes = {0};
+    const struct frame_row *vm = join_vm_of_path(frame, path), *port = join_port_of_path(frame, path);
+    const struct frame_row *server = join_serving(frame, path).thread;
+    uint64_t node;
+    for (const struct frame_row *row = vm ? join_first_thread(frame, vm) : NULL; row;
+         row = join_next_thread(frame, row)) {
+        const struct join_thread *thread = join_thread_of(frame, row);
+        if (thread->kind == THREAD_VCPU)
+            nodes.vcpus |= node_of_cpu(frame, thread->cpu);
+    }
+    if (vm)
+        nodes.memory = join_list_bits(JOIN_TEXT(vm, struct vms_info, numa_nodes));
+    if (server)
+        nodes.thread = node_of_cpu(frame, join_thread_of(frame, server)->cpu);
+    if (port && join_info_number(port, offsetof(struct ports_info, numa), &node))
+        nodes.port = node_bit(node);
+    return nodes;
 }

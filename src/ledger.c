@@ -112,7 +112,7 @@ static void switch_hop(struct ledger *l, const struct frame_row *path, const str
     if (serving.pmd) {
         double emc = mean(l, TABLE_PMDS, serving.pmd, "emc_pct");
         double cycles = mean(l, TABLE_PMDS, serving.pmd, "cycles_per_packet");
-        double core = join_number(l->frame, TABLE_PMDS, serving.pmd, "core");
+        double core = join_number(l->frame, serving.pmd, COLUMN_OF(pmds, core));
         double lost = mean(l, TABLE_PMDS, serving.pmd, "upcalls_lost_pps");
         snprintf(hop->name, sizeof(hop->name), "pmd %.0f / %s", core, name);
         hop->dropped = or_zero(lost);

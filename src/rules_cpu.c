@@ -1,87 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about CPUs: who waits, who shares, who sits where (see rules.h). */
+/* Rules about threads and their CPUs: who waits, who shares, who sits where (see rules.h). */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "src/memory.h"
 #include "src/rules.h"
 
-static double thread_number(const struct frame *frame, const struct frame_row *thread, const char *key)
-{
-    return join_number(frame, TABLE_THREADS, thread, key);
-}
+/* --- waiting --- */
 
-/* What a thread would take if it had a CPU of its own. */
-static double demand(const struct frame *frame, const struct frame_row *thread)
+/* A quota holds a thread back as a wait for a CPU that nobody else runs on. */
+static const char *quota_of(const struct frame *frame, const struct join_thread *thread)
 {
-    return thread_number(frame, thread, "run_pct") + thread_number(frame, thread, "steal_pct");
+    double others = 0;
+    const char *quota = thread->vm ? JOIN_TEXT(thread->vm, struct vms_info, cpu_quota) : NULL;
+    for (const struct join_thread *t = join_first_on_cpu(frame, thread->cpu); t;
+         t = join_next_on_cpu(frame, t))
+        others += t != thread && rule_run(t) > 0 ? rule_run(t) : 0;
+    const struct join_cpu *cpu = join_cpu(frame, thread->cpu);
+    bool idle = cpu && cpu->idle_pct >= rule_steal(thread) / 2;
+    return quota && idle && others < rule_steal(thread) / 2 ? quota : NULL;
 }
 
 void check_vcpu_steal(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
-    RULE_EACH(thread, frame, TABLE_THREADS)
+    JOIN_EACH_THREAD(thread, frame)
     {
-        double steal = thread_number(frame, thread, "steal_pct");
-        int64_t cpu = rule_cpu_of(thread);
-        if (!rule_has_role(thread, "vcpu") || !(steal >= 10) || cpu < 0)
+        double steal = rule_steal(thread);
+        if (thread->kind != THREAD_VCPU || !(steal >= 10) || thread->cpu < 0)
             continue;
-        char name[96], others[200];
-        join_thread_name(name, sizeof(name), frame, thread);
-        rule_others_on(others, sizeof(others), frame, (uint64_t)cpu, thread);
         struct finding *f =
-            finding_add(out, rule, steal >= 30 ? SEVERITY_BAD : SEVERITY_WATCH, steal, "%s", name);
-        snprintf(f->text, sizeof(f->text),
-                 "%s waits %.0f %% of the time for CPU %lld, where %s ran meanwhile", name, steal,
-                 (long long)cpu, others);
-        rule_advise_move(f->advice, sizeof(f->advice), frame, thread);
+            finding_add(out, rule, steal >= 30 ? SEVERITY_BAD : SEVERITY_WATCH, steal, thread->row);
+        const char *quota = quota_of(frame, thread);
+        finding_name(f, "%s", rule_thread(frame, thread).text);
+        if (quota) {
+            finding_say(f, "%s is held back %.0f %% of the time by its CPU quota (%s us) while its CPU idles",
+                        f->object, steal, rule_name(quota).text);
+            finding_advise(f, "%s --live vcpu_quota=-1", rule_virsh(thread->vm, "schedinfo").text);
+            continue;
+        }
+        finding_say(f, "%s waits %.0f %% of the time for CPU %lld, where %s ran meanwhile", f->object, steal,
+                    (long long)thread->cpu, rule_others_on(frame, thread).text);
+        rule_advise_move(f, frame, thread);
     }
 }
 
+void check_poller_preempted(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+{
+    JOIN_EACH_THREAD(thread, frame)
+    {
+        double steal = rule_steal(thread);
+        if (!join_is_poller(thread) || !(steal >= 3) || thread->cpu < 0)
+            continue;
+        double times = RULE_NUMBER(frame, thread->row, threads, involuntary_per_s);
+        struct finding *f =
+            finding_add(out, rule, steal >= 10 ? SEVERITY_BAD : SEVERITY_WATCH, steal, thread->row);
+        finding_name(f, "%s", rule_thread(frame, thread).text);
+        finding_say(f, "%s waits %.0f %% of the time for CPU %lld, where %s ran meanwhile", f->object, steal,
+                    (long long)thread->cpu, rule_others_on(frame, thread).text);
+        if (times >= 1)
+            finding_say(f, "; it is preempted %.0f times/s", times);
+        finding_advise(f, "keep CPU %lld for it: isolcpus, or pin the others elsewhere",
+                       (long long)thread->cpu);
+    }
+}
+
+/* --- two on one CPU --- */
+
+#define TENANTS 8
+
 /* The threads that must run on one CPU and want some of it. */
 struct tenants {
-    size_t n;
-    const struct frame_row *threads[8];
+    unsigned n, pollers;
+    const struct join_thread *threads[TENANTS];
     double wanted;
-    bool polled, guest;
 };
 
 static struct tenants tenants_of(const struct frame *frame, int64_t cpu)
 {
     struct tenants t = {0};
-    RULE_EACH(thread, frame, TABLE_THREADS)
-    {
-        double wants = demand(frame, thread);
-        if (rule_only_cpu(thread) != cpu || !(wants >= 15) || t.n == 8)
+    for (const struct join_thread *thread = join_first_bound(frame, cpu); thread;
+         thread = join_next_bound(frame, thread)) {
+        double wants = rule_demand(thread);
+        if (!(wants >= 15))
             continue;
-        t.threads[t.n++] = thread;
+        if (t.n < TENANTS)
+            t.threads[t.n] = thread;
+        t.n++;
         t.wanted += wants;
-        t.polled = t.polled || rule_is_poller(thread);
-        t.guest = t.guest || !rule_is_poller(thread);
+        t.pollers += join_is_poller(thread);
     }
     return t;
 }
 
-static void name_tenants(char *out, size_t size, const struct frame *frame, const struct tenants *t)
+static void say_tenants(struct finding *f, const struct frame *frame, const struct tenants *t)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < t->n && used < size; i++) {
-        char name[96];
-        join_thread_name(name, sizeof(name), frame, t->threads[i]);
-        int n = snprintf(out + used, size - used, "%s%s (run %.0f %%, waits %.0f %%)", i == 0 ? "" : ", ",
-                         name, thread_number(frame, t->threads[i], "run_pct"),
-                         thread_number(frame, t->threads[i], "steal_pct"));
-        used += n > 0 ? (size_t)n : 0;
-    }
+    unsigned told = t->n < 4 ? t->n : 4;
+    for (unsigned i = 0; i < told; i++)
+        finding_say(f, "%s%s (run %.0f %%, waits %.0f %%)", i == 0 ? "" : ", ",
+                    rule_thread(frame, t->threads[i]).text, rule_run(t->threads[i]),
+                    rule_steal(t->threads[i]));
+    if (t->n > told)
+        finding_say(f, ", %u more", t->n - told);
 }
 
-static void advise_first_guest(char *out, size_t size, const struct frame *frame, const struct tenants *t)
+/* Who should go: the last that is no poller, of pollers alone the last. */
+static const struct join_thread *who_goes(const struct tenants *t)
 {
-    for (size_t i = t->n; i-- > 0;) {
-        if (rule_is_poller(t->threads[i]))
-            continue;
-        rule_advise_move(out, size, frame, t->threads[i]);
-        return;
-    }
+    unsigned n = t->n < TENANTS ? t->n : TENANTS;
+    for (unsigned i = n; i-- > 0;)
+        if (!join_is_poller(t->threads[i]))
+            return t->threads[i];
+    return t->threads[n - 1];
 }
 
 static void check_tenants(const struct rule *rule, const struct frame *frame, struct finding_list *out,
@@ -89,18 +118,16 @@ static void check_tenants(const struct rule *rule, const struct frame *frame, st
 {
     RULE_EACH(row, frame, TABLE_CPUS)
     {
-        uint64_t cpu = ((const struct cpus_info *)row->part.cur->info)->cpu;
-        struct tenants t = tenants_of(frame, (int64_t)cpu);
-        if (t.n < 2 || !(t.wanted > 105) || t.polled != polled || !t.guest)
+        int64_t cpu = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
+        struct tenants t = tenants_of(frame, cpu);
+        if (t.n < 2 || !(t.wanted > 105) || (t.pollers > 0) != polled)
             continue;
-        char names[360];
-        name_tenants(names, sizeof(names), frame, &t);
-        struct finding *f =
-            finding_add(out, rule, SEVERITY_BAD, t.wanted, "CPU %llu", (unsigned long long)cpu);
-        snprintf(f->text, sizeof(f->text),
-                 "CPU %llu is the only one for %zu threads that want %.0f %% of it: %s",
-                 (unsigned long long)cpu, t.n, t.wanted, names);
-        advise_first_guest(f->advice, sizeof(f->advice), frame, &t);
+        struct finding *f = finding_add(out, rule, SEVERITY_BAD, t.wanted, row);
+        finding_name(f, "CPU %lld", (long long)cpu);
+        finding_say(f, "CPU %lld is the only one for %u threads that want %.0f %% of it: ", (long long)cpu,
+                    t.n, t.wanted);
+        say_tenants(f, frame, &t);
+        rule_advise_move(f, frame, who_goes(&t));
     }
 }
 
@@ -114,108 +141,163 @@ void check_poller_shares(const struct rule *rule, const struct frame *frame, str
     check_tenants(rule, frame, out, true);
 }
 
+/* --- the other half of a core --- */
+
+static void find_siblings(const struct rule *rule, const struct frame *frame, struct finding_list *out,
+                          const struct join_thread *poller, int64_t cpu)
+{
+    for (const struct join_thread *other = join_first_on_cpu(frame, cpu); other;
+         other = join_next_on_cpu(frame, other)) {
+        double run = rule_run(other);
+        bool told_already = join_is_poller(other) && rule_run(poller) >= 50 && other < poller;
+        if (!(run >= 50) || told_already)
+            continue;
+        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, run, poller->row);
+        finding_distinguish(f, other->row->hash);
+        finding_name(f, "%s and %s", rule_thread(frame, poller).text, rule_thread(frame, other).text);
+        finding_say(f, "%s polls on CPU %lld and %s runs %.0f %% on CPU %lld, the other half of that core",
+                    rule_thread(frame, poller).text, (long long)poller->cpu, rule_thread(frame, other).text,
+                    run, (long long)cpu);
+        rule_advise_move(f, frame, other);
+    }
+}
+
 void check_smt_sibling(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
-    RULE_EACH(poller, frame, TABLE_THREADS)
+    JOIN_EACH_THREAD(poller, frame)
     {
-        int64_t cpu = rule_cpu_of(poller);
-        if (!rule_is_poller(poller) || cpu < 0 || !(thread_number(frame, poller, "run_pct") >= 50))
+        const struct join_cpu *cpu = join_is_poller(poller) ? join_cpu(frame, poller->cpu) : NULL;
+        const char *siblings = cpu && cpu->row ? JOIN_TEXT(cpu->row, struct cpus_info, siblings) : NULL;
+        if (!siblings || !(rule_run(poller) >= 50) || join_list_count(siblings) < 2)
             continue;
-        char key[32];
-        snprintf(key, sizeof(key), "cpu:%lld", (long long)cpu);
-        const struct frame_row *row = frame_find(frame, TABLE_CPUS, key);
-        const char *siblings = row ? JOIN_TEXT(row, struct cpus_info, siblings) : NULL;
-        RULE_EACH(other, frame, TABLE_THREADS)
+        RULE_EACH(row, frame, TABLE_CPUS)
         {
-            int64_t theirs = rule_cpu_of(other);
-            double run = thread_number(frame, other, "run_pct");
-            if (other == poller || theirs < 0 || theirs == cpu || !(run >= 50) ||
-                !join_list_has(siblings, (uint64_t)theirs))
-                continue;
-            char name[96], guest[96];
-            join_thread_name(name, sizeof(name), frame, poller);
-            join_thread_name(guest, sizeof(guest), frame, other);
-            struct finding *f = finding_add(out, rule, SEVERITY_WATCH, run, "%s and %s", name, guest);
-            snprintf(f->text, sizeof(f->text),
-                     "%s polls on CPU %lld and %s runs %.0f %% on CPU %lld, the other half of that core",
-                     name, (long long)cpu, guest, run, (long long)theirs);
-            rule_advise_move(f->advice, sizeof(f->advice), frame, other);
+            int64_t other = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
+            if (other != poller->cpu && join_list_has(siblings, (uint64_t)other))
+                find_siblings(rule, frame, out, poller, other);
         }
     }
 }
 
-/* A CPU that is somebody's own: a busy poller's, or the only one of a busy vCPU of another VM. */
-static const struct frame_row *owner_of(const struct frame *frame, const char *allowed, const char *not_vm)
+/* --- on a CPU that is somebody's own --- */
+
+/* A poller's, or the only one of a vCPU. */
+static bool owns(const struct join_thread *thread, int64_t cpu, double wants)
 {
-    RULE_EACH(thread, frame, TABLE_THREADS)
-    {
-        const char *vm = JOIN_TEXT(thread, struct threads_info, vm_key);
-        int64_t cpu = rule_is_poller(thread) ? rule_cpu_of(thread) : rule_only_cpu(thread);
-        if (cpu < 0 || (vm && not_vm && strcmp(vm, not_vm) == 0) || !(demand(frame, thread) >= 30))
-            continue;
-        if ((rule_is_poller(thread) || rule_has_role(thread, "vcpu")) &&
-            join_list_has(allowed, (uint64_t)cpu))
-            return thread;
-    }
+    bool its =
+        join_is_poller(thread) ? thread->cpu == cpu : thread->kind == THREAD_VCPU && thread->only_cpu == cpu;
+    return its && rule_demand(thread) >= wants;
+}
+
+static const struct join_thread *owner_of(const struct frame *frame, int64_t cpu, double wants)
+{
+    for (const struct join_thread *t = join_first_bound(frame, cpu); t; t = join_next_bound(frame, t))
+        if (owns(t, cpu, wants))
+            return t;
+    for (const struct join_thread *t = join_first_on_cpu(frame, cpu); t; t = join_next_on_cpu(frame, t))
+        if (owns(t, cpu, wants))
+            return t;
     return NULL;
+}
+
+/* CPUs that are somebody's own. */
+struct owners {
+    size_t n;
+    const struct join_thread **threads;
+    int64_t *cpus;
+};
+
+static struct owners find_owners(const struct frame *frame)
+{
+    struct owners owners = {0};
+    size_t most = frame->table[TABLE_CPUS].n;
+    owners.threads = xrealloc(NULL, most, sizeof(const struct join_thread *));
+    owners.cpus = xrealloc(NULL, most, sizeof(*owners.cpus));
+    RULE_EACH(row, frame, TABLE_CPUS)
+    {
+        int64_t cpu = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
+        const struct join_thread *owner = owner_of(frame, cpu, 30);
+        if (!owner)
+            continue;
+        owners.cpus[owners.n] = cpu;
+        owners.threads[owners.n++] = owner;
+    }
+    return owners;
+}
+
+static void free_owners(struct owners *owners)
+{
+    free(owners->threads);
+    free(owners->cpus);
+}
+
+/* The owner, not of this VM, of a CPU among those that the list allows. */
+static const struct join_thread *owner_among(const struct owners *owners, const char *allowed,
+                                             const struct frame_row *not_vm)
+{
+    for (size_t i = 0; i < owners->n; i++)
+        if (owners->threads[i]->vm != not_vm && join_list_has(allowed, (uint64_t)owners->cpus[i]))
+            return owners->threads[i];
+    return NULL;
+}
+
+static bool floats(const struct frame *frame, const struct join_thread *thread)
+{
+    return thread->kind == THREAD_VCPU && thread->allowed && !join_is_pinned(frame, thread->allowed);
+}
+
+/* The floating vCPU of the VM that runs most. */
+static const struct join_thread *floating_vcpu(const struct frame *frame, const struct frame_row *vm)
+{
+    const struct join_thread *best = NULL;
+    for (const struct frame_row *row = join_first_thread(frame, vm); row;
+         row = join_next_thread(frame, row)) {
+        const struct join_thread *thread = join_thread_of(frame, row);
+        if (floats(frame, thread) && (!best || rule_run(thread) > rule_run(best)))
+            best = thread;
+    }
+    return best;
 }
 
 void check_floating(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
+    struct owners owners = find_owners(frame);
     RULE_EACH(vm, frame, TABLE_VMS)
     {
-        struct cell pinning = frame_cell(frame, vm, column_find(table_get(TABLE_VMS), "pinning"));
-        double run = join_number(frame, TABLE_VMS, vm, "run_pct");
-        const struct frame_row *vcpu = join_worst_vcpu(frame, vm);
-        if (pinning.kind != CELL_STR || strcmp(pinning.str, "floating") != 0 || !(run >= 20) || !vcpu)
-            continue;
-        const char *allowed = JOIN_TEXT(vcpu, struct threads_info, allowed_cpus);
-        const struct frame_row *owner = owner_of(frame, allowed, vm->key);
+        const struct join_thread *vcpu = owners.n ? floating_vcpu(frame, vm) : NULL;
+        double run = vcpu ? RULE_NUMBER(frame, vm, vms, run_pct) : NAN;
+        const struct join_thread *owner = run >= 20 ? owner_among(&owners, vcpu->allowed, vm) : NULL;
         if (!owner)
             continue;
-        char name[96];
-        join_thread_name(name, sizeof(name), frame, owner);
-        struct finding *f =
-            finding_add(out, rule, SEVERITY_WATCH, run, "%s", RULE_TEXT(vm, struct vms_info, name));
-        snprintf(f->text, sizeof(f->text),
-                 "%s floats over CPUs %s, among them the one of %s; its vCPUs run %.0f %%",
-                 RULE_TEXT(vm, struct vms_info, name), allowed, name, run);
-        rule_advise_move(f->advice, sizeof(f->advice), frame, vcpu);
+        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, run, vm);
+        finding_name(f, "%s", rule_name(JOIN_TEXT(vm, struct vms_info, name)).text);
+        finding_say(f, "%s floats over CPUs %s, among them the one of %s; its vCPUs run %.0f %%", f->object,
+                    rule_name(vcpu->allowed).text, rule_thread(frame, owner).text, run);
+        rule_advise_move(f, frame, vcpu);
     }
+    free_owners(&owners);
 }
 
-/* The busy vCPU or poller that must run on this CPU. */
-static const struct frame_row *resident(const struct frame *frame, int64_t cpu)
+static bool is_helper(const struct join_thread *thread)
 {
-    RULE_EACH(thread, frame, TABLE_THREADS)
-    if (rule_only_cpu(thread) == cpu && (rule_is_poller(thread) || rule_has_role(thread, "vcpu")) &&
-        demand(frame, thread) >= 50)
-        return thread;
-    return NULL;
+    return thread->kind == THREAD_EMULATOR || thread->kind == THREAD_IOTHREAD || thread->kind == THREAD_VHOST;
 }
 
 static void check_helpers(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
-    RULE_EACH(thread, frame, TABLE_THREADS)
+    JOIN_EACH_THREAD(thread, frame)
     {
-        bool helper = rule_has_role(thread, "emulator") || rule_has_role(thread, "iothread") ||
-                      rule_has_role(thread, "vhost");
-        double run = thread_number(frame, thread, "run_pct");
-        const struct frame_row *victim = helper && run >= 15 ? resident(frame, rule_cpu_of(thread)) : NULL;
-        if (!victim || !(thread_number(frame, victim, "steal_pct") >= 5))
+        double run = is_helper(thread) ? rule_run(thread) : NAN;
+        const struct join_thread *victim = run >= 15 ? owner_of(frame, thread->cpu, 50) : NULL;
+        if (!victim || !(rule_steal(victim) >= 5))
             continue;
-        char name[96], theirs[96];
-        join_thread_name(name, sizeof(name), frame, thread);
-        join_thread_name(theirs, sizeof(theirs), frame, victim);
-        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, run, "%s on %s", name, theirs);
-        snprintf(f->text, sizeof(f->text), "%s runs %.0f %% on CPU %lld, the only one of %s", name, run,
-                 (long long)rule_cpu_of(thread), theirs);
-        if (rule_has_role(thread, "emulator"))
-            snprintf(f->advice, sizeof(f->advice), "virsh emulatorpin %s %lld",
-                     RULE_TEXT(thread, struct threads_info, vm),
-                     (long long)rule_free_cpu(frame, rule_cpu_of(thread)));
-        else
-            rule_advise_move(f->advice, sizeof(f->advice), frame, thread);
+        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, run, thread->row);
+        finding_distinguish(f, victim->row->hash);
+        finding_name(f, "%s on %s", rule_thread(frame, thread).text, rule_thread(frame, victim).text);
+        finding_say(f, "%s runs %.0f %% on CPU %lld, the only one of %s, which waits %.0f %% of the time",
+                    rule_thread(frame, thread).text, run, (long long)thread->cpu,
+                    rule_thread(frame, victim).text, rule_steal(victim));
+        rule_advise_move(f, frame, thread);
     }
 }
 
@@ -224,20 +306,16 @@ static void check_interrupts(const struct rule *rule, const struct frame *frame,
     RULE_EACH(row, frame, TABLE_CPUS)
     {
         const char *irqs = JOIN_TEXT(row, struct cpus_info, irqs);
-        uint64_t cpu = ((const struct cpus_info *)row->part.cur->info)->cpu;
-        double softirq = join_number(frame, TABLE_CPUS, row, "softirq_pct");
-        const struct frame_row *victim =
-            irqs && *irqs && softirq >= 10 ? resident(frame, (int64_t)cpu) : NULL;
+        int64_t cpu = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
+        double softirq = irqs && *irqs ? RULE_NUMBER(frame, row, cpus, softirq_pct) : NAN;
+        const struct join_thread *victim = softirq >= 10 ? owner_of(frame, cpu, 50) : NULL;
         if (!victim)
             continue;
-        char theirs[96];
-        join_thread_name(theirs, sizeof(theirs), frame, victim);
-        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, softirq, "interrupts on CPU %llu",
-                                        (unsigned long long)cpu);
-        snprintf(f->text, sizeof(f->text),
-                 "CPU %llu, the only one of %s, spends %.0f %% on soft interrupts and serves %s",
-                 (unsigned long long)cpu, theirs, softirq, irqs);
-        snprintf(f->advice, sizeof(f->advice), "move the interrupts: /proc/irq/N/smp_affinity_list");
+        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, softirq, row);
+        finding_name(f, "interrupts on CPU %lld", (long long)cpu);
+        finding_say(f, "CPU %lld, the only one of %s, spends %.0f %% on soft interrupts and serves %s",
+                    (long long)cpu, rule_thread(frame, victim).text, softirq, rule_name(irqs).text);
+        finding_advise(f, "move the interrupts: /proc/irq/N/smp_affinity_list");
     }
 }
 
@@ -247,206 +325,20 @@ void check_helper_on_cpu(const struct rule *rule, const struct frame *frame, str
     check_interrupts(rule, frame, out);
 }
 
-void check_numa(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    RULE_EACH(path, frame, TABLE_PATHS)
-    {
-        double pps = join_number(frame, TABLE_PATHS, path, "to_guest_pps") +
-                     join_number(frame, TABLE_PATHS, path, "from_guest_pps");
-        struct cell match = frame_cell(frame, path, column_find(table_get(TABLE_PATHS), "numa_match"));
-        if (match.kind != CELL_STR || strcmp(match.str, "no") != 0 || !(pps >= 1000))
-            continue;
-        const char *vm = RULE_TEXT(path, struct paths_info, vm),
-                   *nic = RULE_TEXT(path, struct paths_info, nic);
-        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, 1, "%s %s", vm, nic);
-        snprintf(f->text, sizeof(f->text),
-                 "%s %s crosses NUMA nodes: vCPU, serving thread and port are not on one", vm, nic);
-        snprintf(f->advice, sizeof(f->advice), "virsh numatune %s; vnettop's Pins shows who is where", vm);
-    }
-}
-
 void check_vhost_saturated(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
-    RULE_EACH(thread, frame, TABLE_THREADS)
+    JOIN_EACH_THREAD(thread, frame)
     {
-        double run = thread_number(frame, thread, "run_pct");
-        if (!rule_has_role(thread, "vhost") || !(run >= 95))
+        if (thread->kind != THREAD_VHOST || !(rule_run(thread) >= 95))
             continue;
-        char name[96];
-        join_thread_name(name, sizeof(name), frame, thread);
-        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, run, "%s", name);
-        snprintf(f->text, sizeof(f->text), "%s is on a CPU %.0f %% of the time: its queue can carry no more",
-                 name, run);
-        snprintf(f->advice, sizeof(f->advice), "virsh edit %s, <driver name='vhost' queues='N'/>",
-                 RULE_TEXT(thread, struct threads_info, vm));
-    }
-}
-
-void check_host_steal(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    double worst = 0;
-    uint64_t cpu = 0;
-    RULE_EACH(row, frame, TABLE_CPUS)
-    {
-        double steal = join_number(frame, TABLE_CPUS, row, "steal_pct");
-        if (steal > worst) {
-            worst = steal;
-            cpu = ((const struct cpus_info *)row->part.cur->info)->cpu;
-        }
-    }
-    if (!(worst >= 10))
-        return;
-    struct finding *f = finding_add(out, rule, SEVERITY_WATCH, worst, "host");
-    snprintf(f->text, sizeof(f->text),
-             "this host is itself a virtual machine: CPU %llu loses %.0f %% to the hypervisor below",
-             (unsigned long long)cpu, worst);
-}
-
-static void check_cpu_number(const struct rule *rule, const struct frame *frame, struct finding_list *out,
-                             const char *key, double limit, const char *format, const char *advice)
-{
-    RULE_EACH(row, frame, TABLE_CPUS)
-    {
-        double value = join_number(frame, TABLE_CPUS, row, key);
-        unsigned long long cpu = ((const struct cpus_info *)row->part.cur->info)->cpu;
-        if (!(value >= limit))
-            continue;
-        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, value, "CPU %llu", cpu);
-        snprintf(f->text, sizeof(f->text), format, cpu, value,
-                 join_number(frame, TABLE_CPUS, row, "softirq_pct"));
-        snprintf(f->advice, sizeof(f->advice), "%s", advice);
-    }
-}
-
-void check_softnet(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    size_t before = out->n;
-    check_cpu_number(rule, frame, out, "softnet_drop_pps", 1,
-                     "CPU %llu drops %.0f packets/s before any port sees them: its receive backlog is full "
-                     "(soft interrupts %.0f %%)",
-                     "sysctl net.core.netdev_max_backlog; or spread the load: RPS, more queues");
-    for (size_t i = before; i < out->n; i++)
-        out->findings[i].cost_pps = out->findings[i].value;
-}
-
-void check_squeeze(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    check_cpu_number(
-        rule, frame, out, "squeezed_per_s", 200,
-        "CPU %llu ends its receive loop early %.0f times/s with packets left (soft interrupts %.0f %%)",
-        "sysctl net.core.netdev_budget net.core.netdev_budget_usecs");
-}
-
-static void pmd_name(char *out, size_t size, const struct frame_row *pmd)
-{
-    const struct pmds_info *info = (const struct pmds_info *)pmd->part.cur->info;
-    if (info_has(info, core))
-        snprintf(out, size, "pmd %llu", (unsigned long long)info->core);
-    else
-        snprintf(out, size, "ovs main thread");
-}
-
-static bool is_pmd(const struct frame_row *pmd)
-{
-    return info_has((const struct pmds_info *)pmd->part.cur->info, core);
-}
-
-void check_pmd_preempted(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    RULE_EACH(pmd, frame, TABLE_PMDS)
-    {
-        double steal = join_number(frame, TABLE_PMDS, pmd, "steal_pct");
-        double times = join_number(frame, TABLE_PMDS, pmd, "involuntary_per_s");
-        const char *key = JOIN_TEXT(pmd, struct pmds_info, thread_key);
-        const struct frame_row *thread = key ? frame_find(frame, TABLE_THREADS, key) : NULL;
-        int64_t cpu = rule_cpu_of(thread);
-        if (!is_pmd(pmd) || !(steal >= 3) || cpu < 0)
-            continue;
-        char name[64], others[200];
-        pmd_name(name, sizeof(name), pmd);
-        rule_others_on(others, sizeof(others), frame, (uint64_t)cpu, thread);
-        struct finding *f =
-            finding_add(out, rule, steal >= 10 ? SEVERITY_BAD : SEVERITY_WATCH, steal, "%s", name);
-        int n = snprintf(f->text, sizeof(f->text),
-                         "%s waits %.0f %% of the time for CPU %lld, where %s ran meanwhile", name, steal,
-                         (long long)cpu, others);
-        if (times >= 1 && n > 0 && (size_t)n < sizeof(f->text))
-            snprintf(f->text + n, sizeof(f->text) - (size_t)n, "; it is preempted %.0f times/s", times);
-        snprintf(f->advice, sizeof(f->advice), "keep CPU %lld for it: isolcpus, or pin the others elsewhere",
-                 (long long)cpu);
-    }
-}
-
-/* The queue that takes most of a PMD. */
-static void heaviest_queue(char *out, size_t size, const struct frame *frame, const struct frame_row *pmd,
-                           unsigned *n)
-{
-    double most = -1;
-    *n = 0;
-    out[0] = '\0';
-    RULE_EACH(rxq, frame, TABLE_RXQS)
-    {
-        const char *key = JOIN_TEXT(rxq, struct rxqs_info, pmd_key);
-        double usage = join_number(frame, TABLE_RXQS, rxq, "usage_pct");
-        if (!key || strcmp(key, pmd->key) != 0)
-            continue;
-        ++*n;
-        if (!(usage > most))
-            continue;
-        most = usage;
-        snprintf(out, size, "%s q%.0f takes %.0f %%", RULE_TEXT(rxq, struct rxqs_info, port),
-                 join_number(frame, TABLE_RXQS, rxq, "queue"), usage);
-    }
-}
-
-void check_pmd_saturated(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    RULE_EACH(pmd, frame, TABLE_PMDS)
-    {
-        double busy = join_number(frame, TABLE_PMDS, pmd, "busy_pct"),
-               pps = join_number(frame, TABLE_PMDS, pmd, "rx_pps");
-        if (!is_pmd(pmd) || !(busy >= 95) || !(pps >= 1000))
-            continue;
-        char name[64], queue[128];
-        unsigned queues;
-        pmd_name(name, sizeof(name), pmd);
-        heaviest_queue(queue, sizeof(queue), frame, pmd, &queues);
-        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, busy, "%s", name);
-        snprintf(f->text, sizeof(f->text), "%s is busy %.0f %% of its cycles at %.0f packets/s%s%s", name,
-                 busy, pps, queue[0] ? ": " : "", queue);
-        snprintf(f->advice, sizeof(f->advice),
-                 queues > 1 ? "ovs-appctl dpif-netdev/pmd-rxq-show, then other_config:pmd-rxq-affinity or "
-                              "more cores in pmd-cpu-mask"
-                            : "more receive queues for the port (options:n_rxq, guest multiqueue), so that a "
-                              "second PMD can help");
-    }
-}
-
-void check_pmd_unbalanced(const struct rule *rule, const struct frame *frame, struct finding_list *out)
-{
-    RULE_EACH(full, frame, TABLE_PMDS)
-    {
-        double busy = join_number(frame, TABLE_PMDS, full, "busy_pct");
-        unsigned queues;
-        char queue[128], name[64], other[64];
-        if (!is_pmd(full) || !(busy >= 90))
-            continue;
-        heaviest_queue(queue, sizeof(queue), frame, full, &queues);
-        RULE_EACH(idle, frame, TABLE_PMDS)
-        {
-            double theirs = join_number(frame, TABLE_PMDS, idle, "busy_pct");
-            bool same_node =
-                join_number(frame, TABLE_PMDS, idle, "numa") == join_number(frame, TABLE_PMDS, full, "numa");
-            if (!is_pmd(idle) || !(theirs <= 40) || !same_node || queues < 2)
-                continue;
-            pmd_name(name, sizeof(name), full);
-            pmd_name(other, sizeof(other), idle);
-            struct finding *f = finding_add(out, rule, SEVERITY_WATCH, busy - theirs, "%s", name);
-            snprintf(f->text, sizeof(f->text),
-                     "%s is busy %.0f %% with %u queues while %s of the same NUMA node is busy %.0f %%", name,
-                     busy, queues, other, theirs);
-            snprintf(f->advice, sizeof(f->advice), "ovs-appctl dpif-netdev/pmd-rxq-rebalance");
-            break;
-        }
+        struct rule_word edit = rule_virsh(thread->vm, "edit");
+        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, rule_run(thread), thread->row);
+        finding_name(f, "%s", rule_thread(frame, thread).text);
+        finding_say(f, "%s is on a CPU %.0f %% of the time: its queue can carry no more", f->object,
+                    rule_run(thread));
+        if (edit.text[0])
+            finding_advise(f, "%s: <driver name='vhost' queues='N'/>", edit.text);
+        else
+            finding_advise(f, "start it with -netdev tap,...,vhost=on,queues=N");
     }
 }
