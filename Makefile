@@ -28,7 +28,9 @@ LIBOBJS := $(filter-out $(BUILD)/src/main.o,$(OBJS))
 # tests/unit/test_X.c is one cmocka program each, linked with all but main.
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(filter-out $(WITHOUT:collectors/%=tests/unit/test_%),$(wildcard tests/unit/test_*.c)))
 # tests/fakes/X.c, tests/lab/X.c: helper programs of the tests, one file each.
-TOOLS   := $(patsubst tests/%.c,$(BUILD)/tools/%,$(wildcard tests/fakes/*.c tests/lab/*.c))
+# One of them is DPDK's own telemetry library with replies of ours, where that is installed.
+HAVE_DPDK := $(shell pkg-config --exists libdpdk && echo 1)
+TOOLS   := $(patsubst tests/%.c,$(BUILD)/tools/%,$(filter-out $(if $(HAVE_DPDK),,tests/fakes/telemetry_server.c),$(wildcard tests/fakes/*.c tests/lab/*.c)))
 # tests/bench/X.c: one program each, linked with all but main.
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tools/%,$(wildcard tests/bench/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -54,6 +56,10 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libvnettop.a
 $(BUILD)/tools/bench/%: tests/bench/%.c tests/bench/bench.h $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(SAN) $(WARN) -o $@ $< $(BUILD)/libvnettop.a $(LIBS) -lutil
+
+$(BUILD)/tools/fakes/telemetry_server: tests/fakes/telemetry_server.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) $$(pkg-config --cflags libdpdk) -o $@ $< $$(pkg-config --libs libdpdk)
 
 $(BUILD)/tools/%: tests/%.c
 	@mkdir -p $(@D)
