@@ -256,7 +256,8 @@ struct sample *findings_update(struct findings *findings, const struct frame *fr
         found(findings, &list.findings[i], frame->now_ns);
     finding_list_free(&list);
     age(findings, frame->now_ns);
-    qsort(findings->tracked, findings->n, sizeof(*findings->tracked), by_cost);
+    if (findings->n > 0) /* qsort takes no NULL */
+        qsort(findings->tracked, findings->n, sizeof(*findings->tracked), by_cost);
     bool any = count_shown(findings) > 0;
     struct inventory *texts = any ? inventory_new() : inventory_ref(findings->nothing);
     struct sample *sample = sample_new(texts);
