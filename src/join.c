@@ -412,7 +412,7 @@ static const struct frame_row *port_of_queue(const struct frame *frame, const st
     for (size_t at = index_hash(name, BY_NAME) & index->mask; index->slots[at] != JOIN_NONE;
          at = (at + 1) & index->mask) {
         port = &frame->table[TABLE_PORTS].rows[index->slots[at]];
-        if (same_text(JOIN_TEXT(port, struct ports_info, name), name) &&
+        if (is_kernel_port(port) && same_text(JOIN_TEXT(port, struct ports_info, name), name) &&
             same_text(JOIN_TEXT(port, struct ports_info, datapath), datapath))
             return port;
     }
