@@ -247,6 +247,49 @@ static void test_unknown_source(void **state)
     assert_string_equal(error, "--only and --no leave no source; name one to read");
 }
 
+static int prepared;
+
+static void prepare(void)
+{
+    prepared++;
+}
+
+static bool is_not_b(const struct collect_config *config_)
+{
+    return !config_->connect_uri || strcmp(config_->connect_uri, "b") != 0;
+}
+
+static size_t feeds_of(const struct options *options, const struct collector *const *list)
+{
+    char error[256];
+    struct pollfd fds[8];
+    struct session *session = session_open(options, list, error, sizeof(error));
+    assert_non_null(session);
+    size_t n = session_pollfds(session, fds, 8);
+    session_close(session, 1000);
+    return n;
+}
+
+/* One instance for each --connect, or one with the default; those that have nothing to read are left out. */
+static void test_instances(void **state)
+{
+    (void)state;
+    struct collector each = good, choosy = good;
+    each.per = choosy.per = COLLECT_PER_URI;
+    each.prepare = prepare;
+    choosy.is_wanted = is_not_b;
+    const struct collector *const list[] = {&each, &choosy, &good, NULL};
+    const char *uris[] = {"a", "b", NULL};
+    struct options options;
+    options_init(&options);
+    assert_int_equal(feeds_of(&options, list), 3);
+    assert_int_equal(prepared, 1);
+    options.connect = (struct text_list){.n = 2, .texts = uris};
+    assert_int_equal(feeds_of(&options, list), 2 + 1 + 1);
+    options.netns = options.connect; /* is no matter of theirs */
+    assert_int_equal(feeds_of(&options, list), 2 + 1 + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_backoff),
         cmocka_unit_test(test_hang_is_not_noticed),
         cmocka_unit_test(test_unknown_source),
+        cmocka_unit_test(test_instances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
