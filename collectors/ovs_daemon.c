@@ -90,7 +90,7 @@ static enum collect_result none_found(const char *const *dirs, struct collect_ca
     char names[160] = "";
     for (size_t i = 0; dirs[i]; i++) {
         size_t used = strlen(names);
-        if (access(dirs[i], R_OK | X_OK) < 0 && errno == EACCES)
+        if (faccessat(AT_FDCWD, dirs[i], R_OK | X_OK, AT_EACCESS) < 0 && errno == EACCES)
             return denied(dirs[i], call);
         if (i == 0 || access(dirs[i], F_OK) == 0 || dirs != default_rundirs)
             snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", dirs[i]);

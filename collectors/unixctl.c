@@ -220,8 +220,11 @@ enum jsonrpc_status unixctl_await(struct unixctl *ctl, const struct unixctl_tick
     json_t *result = NULL;
 
     *text = NULL;
-    if (ticket->id == 0)
+    if (ticket->id == 0) {
+        if (ticket->status == JSONRPC_BROKEN)
+            snprintf(err, errlen, "the daemon closed the connection");
         return ticket->status;
+    }
     enum jsonrpc_status st = jsonrpc_await(ctl->rpc, ticket->id, deadline_ns, &result, err, errlen);
     if (st == JSONRPC_REFUSED && strstr(err, "is not a valid command"))
         ctl->unknown[ticket->command] = true;
