@@ -279,6 +279,8 @@ enum ovs_openflow_result ovs_openflow_ask(struct ovs_openflow *of, int64_t deadl
 static enum ovs_openflow_result keep_part(struct ovs_openflow *of, size_t len, char *err, size_t errlen)
 {
     size_t size = len - MULTIPART_HEAD_BYTES;
+    if (size == 0)
+        return OVS_OPENFLOW_OK;
     if (of->body_len + size > MAX_BODY)
         return fail(OVS_OPENFLOW_BROKEN, err, errlen, "the answer is too large");
     if (of->body_cap - of->body_len < size) {
