@@ -103,10 +103,10 @@ static bool say_stolen(struct finding *f, const struct frame *frame, const struc
         thread = server;
     if (!thread || !(rule_steal(thread) >= 15) || thread->cpu < 0)
         return false;
-    finding_say(f, ": %s%s%s waits %.0f %% of the time for CPU %lld, where %s ran meanwhile",
-                thread == server ? what_is(thread) : "", thread == server ? " " : "",
-                thread == server ? "" : rule_thread(frame, thread).text, rule_steal(thread),
-                (long long)thread->cpu, rule_others_on(frame, thread).text);
+    struct rule_name name = rule_thread(frame, thread);
+    finding_say(f, ": %s waits %.0f %% of the time for CPU %lld, where %s ran meanwhile",
+                thread == server ? what_is(thread) : name.text, rule_steal(thread), (long long)thread->cpu,
+                rule_others_on(frame, thread).text);
     rule_advise_move(f, frame, thread);
     return true;
 }
