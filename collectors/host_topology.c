@@ -454,6 +454,7 @@ const struct collector host_topology_collector = {
     .help =
         "CPUs online, cores, NUMA nodes, isolation, and which CPUs serve which port, from /sys and /proc/irq",
     .tempo_ms = TEMPO_MS,
+    .annotates = 1u << TABLE_PORTS, /* under --netns this host's ports are nobody's rows */
     .open = topology_open,
     .collect = topology_collect,
     .close = topology_close,

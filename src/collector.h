@@ -64,6 +64,7 @@ struct collector {
     const char *help;   /* one line: what it reads and from where */
     int tempo_ms;       /* least interval, 0 = as asked: slow numbers on a slow tempo */
     enum collect_per per;
+    unsigned annotates; /* a bit for each table whose rows it tells more of but does not make */
 
     /* In the main thread, once before the first worker of any collector starts: what a library wants done
      * while there are no threads. NULL = nothing. */

@@ -98,11 +98,13 @@ static void deliver(struct feed *feed, enum collect_result result, struct sample
     status->busy = feed->kicked = false;
     status->cpu_ns = cpu_ns;
     struct sample *dropped = NULL;
-    if (result == COLLECT_OK) {
+    if (sample) {
         sample->seq = ++status->samples;
         sample->cpu_ns = cpu_ns;
         dropped = feed->mailbox;
         feed->mailbox = sample;
+    }
+    if (result == COLLECT_OK) {
         status->retry_ns = 0;
     } else {
         status->failures += result != COLLECT_NONE && result != COLLECT_DENIED;
@@ -116,13 +118,21 @@ static void deliver(struct feed *feed, enum collect_result result, struct sample
     signal_eventfd(feed->event_fd);
 }
 
+static struct sample *empty_sample(void)
+{
+    struct sample *sample = sample_new(NULL);
+    sample_begin(sample);
+    sample_end(sample);
+    return sample;
+}
+
 static void *run(void *arg)
 {
     struct feed *feed = arg;
     const struct collector *collector = feed->collector;
     struct collect_call call = {.stop_fd = feed->stop_fd};
     void *state = NULL;
-    bool opened = false;
+    bool opened = false, had_rows = false;
     unsigned failures = 0;
     while (wait_for_kick(feed)) {
         struct sample *sample = NULL;
@@ -140,6 +150,9 @@ static void *run(void *arg)
             opened = false;
         }
         failures = result == COLLECT_OK ? 0 : failures + 1;
+        if (result == COLLECT_NONE && had_rows) /* what is gone has no rows, not old ones */
+            sample = empty_sample();
+        had_rows = result == COLLECT_OK || (had_rows && result != COLLECT_NONE);
         deliver(feed, result, sample, &call, failures);
     }
     if (opened)

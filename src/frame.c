@@ -146,10 +146,12 @@ static uint32_t *index_slot(const struct frame_table *table, const char *key, ui
     }
 }
 
-static void add_part(struct frame_table *table, struct part part)
+static void add_part(struct frame_table *table, enum table_id id, struct part part)
 {
     const struct info_head *info = part.cur->info;
     uint32_t *slot = index_slot(table, info->key, info->hash);
+    if (*slot == 0 && part.pair->annotates >> id & 1)
+        return;
     if (*slot == 0) {
         table->rows[table->n++] = (struct frame_row){.key = info->key, .hash = info->hash, .part = part};
         *slot = (uint32_t)table->n;
@@ -178,7 +180,7 @@ static void build_table(struct frame *frame, enum table_id id)
         struct before before = {.prev = pair->prev};
         for (size_t place = 0; place < pair->cur->set[id].n; place++) {
             const struct row_head *cur = sample_row_at(pair->cur, id, place);
-            add_part(table, make_part(pair, cur, find_before(&before, id, cur->info, place), &counters));
+            add_part(table, id, make_part(pair, cur, find_before(&before, id, cur->info, place), &counters));
         }
         free(before.index);
     }

@@ -23,7 +23,8 @@
 struct pair {
     const char *feed;
     const struct sample *cur, *prev;
-    int64_t stale_ns; /* older than this at the frame's time is stale */
+    int64_t stale_ns;   /* older than this at the frame's time is stale */
+    unsigned annotates; /* a bit for each table where it adds to rows of others, and makes none */
 };
 
 struct part {

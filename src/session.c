@@ -139,6 +139,7 @@ static int start_slot(struct session *session, const struct collector *collector
     if (!slot->feed)
         return -1;
     slot->number = store_add_feed(session->store, feed_name(slot->feed));
+    store_set_annotates(session->store, slot->number, collector->annotates);
     session->n_slots++;
     return 0;
 }

@@ -30,6 +30,7 @@ struct kept {
 struct feed_history {
     const char *name;
     int64_t stale_ns;
+    unsigned annotates;
     size_t n, alloc;
     size_t shown;      /* n at the last tick */
     struct kept *kept; /* oldest first */
@@ -82,6 +83,11 @@ size_t store_add_feed(struct store *store, const char *name)
     store->feeds = xrealloc(store->feeds, store->n_feeds + 1, sizeof(*store->feeds));
     store->feeds[store->n_feeds] = (struct feed_history){.name = name};
     return store->n_feeds++;
+}
+
+void store_set_annotates(struct store *store, size_t feed, unsigned tables)
+{
+    store->feeds[feed].annotates = tables;
 }
 
 void store_set_stale(struct store *store, size_t feed, int64_t stale_ns)
@@ -267,6 +273,7 @@ struct frame *store_frame(const struct store *store, size_t moment)
             .cur = n > 0 ? whole_sample(&history->kept[n - 1]) : NULL,
             .prev = n > 1 ? whole_sample(&history->kept[n - 2]) : NULL,
             .stale_ns = history->stale_ns,
+            .annotates = history->annotates,
         };
     }
     struct frame *frame = frame_new(pairs, store->n_feeds, at->t_ns, at->wall_ns, store->start_ns);
@@ -349,6 +356,7 @@ static void move_to(struct trace *trace, int64_t t_ns, enum table_id table, cons
         .cur = history->kept[n - 1].sample,
         .prev = n > 1 ? history->kept[n - 2].sample : NULL,
         .stale_ns = history->stale_ns,
+        .annotates = history->annotates,
     };
 }
 

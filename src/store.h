@@ -25,6 +25,9 @@ size_t store_add_feed(struct store *store, const char *name);
 /* A feed's samples older than this are stale at a frame's time. */
 void store_set_stale(struct store *store, size_t feed, int64_t stale_ns);
 
+/* Tables, a bit each, where the feed only adds to rows that feeds before it made. */
+void store_set_annotates(struct store *store, size_t feed, unsigned tables);
+
 /* Takes over the reference of sample, which takes the place of one that came since the last tick. */
 void store_put(struct store *store, size_t feed, struct sample *sample);
 

@@ -113,11 +113,11 @@
   D(rate, tx_retries,  tx_retries_per_s, "TX RETRY/S", PER_S, 10, 0, "sends tried again per second")                   \
   D(rate, rx_nombuf,   rx_nombuf_pps, "NOMBUF/S", PPS, 8, 0, "receives that failed per second for want of a packet buffer", .watch = 1e-9, .bad = 100) \
   D(rate, qdisc_drops, qdisc_drop_pps, "QD DROP/S", PPS, 9, 0, "dropped by the queueing disciplines per second", .watch = 1e-9, .bad = 100) \
-  D(rate, ports_rx_packets, ports_rx_pps, "IN PPS",  PPS, 7, 0, "packets a second that the bridge's ports received")   \
-  D(rate, ports_tx_packets, ports_tx_pps, "OUT PPS", PPS, 7, 0, "packets a second that the bridge's ports sent")       \
+  D(rate, ports_rx_packets, ports_rx_pps, "IN PPS",  PPS, 7, 0, "packets a second that the bridge's ports received", .flags = COL_HOT)   \
+  D(rate, ports_tx_packets, ports_tx_pps, "OUT PPS", PPS, 7, 0, "packets a second that the bridge's ports sent", .flags = COL_HOT)       \
   D(activity, rx_packets, activity_pps, "ACTIVITY", PPS, 8, 0, "packets a second both ways, lost ones a hundredfold: the order of Overview") \
-  D(packet_size, rx_bytes, rx_packet_bytes, "RX SIZE", BYTES, 7, 3, "mean size of the packets received in the interval") \
-  D(packet_size, tx_bytes, tx_packet_bytes, "TX SIZE", BYTES, 7, 3, "mean size of the packets sent in the interval")   \
+  D(packet_size, rx_bytes, rx_packet_bytes, "RX SIZE", BYTES, 7, 3, "mean size of the packets received in the interval; above the MTU: GSO or GRO, several in one") \
+  D(packet_size, tx_bytes, tx_packet_bytes, "TX SIZE", BYTES, 7, 3, "mean size of the packets sent in the interval; above the MTU: GSO or GRO, several in one")   \
   D(utilisation, rx_bytes, rx_util_pct, "RX UTIL%", PCT, 8, 2, "received of the link's speed", .watch = 80, .bad = 95)  \
   D(utilisation, tx_bytes, tx_util_pct, "TX UTIL%", PCT, 8, 2, "sent of the link's speed", .watch = 80, .bad = 95)
 
@@ -150,7 +150,7 @@
   F(CNT, softnet_squeezed,  "SN SQZ",  COUNT,   6, 0, "times the receive loop ran out of budget or time", .flags = COL_ALONE) \
   D(busy, idle_ticks,     busy_pct,    "BUSY%",    PCT, 6, 9, "share of the interval not idle", .flags = COL_HOT, .watch = 80, .bad = 95) \
   D(tick_share, user_ticks,    user_pct,    "USER%",    PCT, 6, 8, "share of the interval in user mode, guests taken out") \
-  D(tick_share, nice_ticks,    nice_pct,    "NICE%",    PCT, 6, 0, "share of the interval in user mode at low priority")   \
+  D(tick_share, nice_ticks,    nice_pct,    "NICE%",    PCT, 6, 7, "share of the interval in user mode at low priority")   \
   D(tick_share, system_ticks,  system_pct,  "SYS%",     PCT, 6, 8, "share of the interval in the kernel")                  \
   D(tick_share, softirq_ticks, softirq_pct, "SOFTIRQ%", PCT, 8, 8, "share of the interval in soft interrupts", .flags = COL_HOT, .watch = 50, .bad = 90) \
   D(tick_share, irq_ticks,     irq_pct,     "IRQ%",     PCT, 6, 6, "share of the interval in hardware interrupts")        \

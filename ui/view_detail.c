@@ -13,12 +13,19 @@
 #include "ui/plots.h"
 #include "ui/view_path.h"
 
-static size_t hot_plots(enum table_id id, const char *key, struct plot *plots)
+/* A number that this kind of row has not at all (what a bridge's ports received, of a NIC) is no graph. */
+static bool never_told(const struct frame *frame, const struct frame_row *row, const struct column *column)
+{
+    return frame_cell(frame, row, column).kind == CELL_NONE;
+}
+
+static size_t hot_plots(const struct frame *frame, const struct frame_row *row, enum table_id id,
+                        const char *key, struct plot *plots)
 {
     const struct table *table = table_get(id);
     size_t n = 0;
     for (size_t i = 0; i < table->n_columns && n < MAX_PLOTS; i++)
-        if (table->columns[i].flags & COL_HOT)
+        if (table->columns[i].flags & COL_HOT && !(row && never_told(frame, row, &table->columns[i])))
             plots[n++] = (struct plot){id, key, &table->columns[i], NULL, plot_role(&table->columns[i])};
     return n;
 }
@@ -194,7 +201,8 @@ size_t view_detail_draw(struct canvas *canvas, struct area area, const struct sc
     if (table == TABLE_PORTS) /* a guest's port is shown as its path */
         path = row ? join_path_of_port(scene->frame, row) : NULL;
     bool is_path = path && (table == TABLE_PATHS || table == TABLE_PORTS);
-    size_t n = is_path ? view_path_plots(scene, path, plots) : hot_plots(table, key, plots);
+    size_t n =
+        is_path ? view_path_plots(scene, path, plots) : hot_plots(scene->frame, row, table, key, plots);
     int top = plots_draw(canvas, area, scene, plots, n);
     if (!row) {
         canvas_text(canvas, top + 1, 1, area.cols - 1, ROLE_MESSAGE,

@@ -195,7 +195,8 @@ static void draw_shares(struct canvas *canvas, int row, int col, int end, const 
     static const struct {
         const char *key, *word;
     } shares[] = {{"steal_pct", "steal"}, {"softirq_pct", "softirq"}, {"guest_pct", "guest"},
-                  {"system_pct", "sys"},  {"user_pct", "user"},       {"irq_pct", "irq"}};
+                  {"system_pct", "sys"},  {"user_pct", "user"},       {"nice_pct", "nice"},
+                  {"irq_pct", "irq"}};
     const struct format_style style = {0};
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
         const struct column *column;
