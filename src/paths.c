@@ -9,8 +9,9 @@
 
 #include "src/config.h"
 
-/* themes/ beside the folder of the program: a build tree that was not installed. */
-static bool tree_folder(char *path, size_t size)
+/* A folder beside that of the program: themes/ of a build tree, share/vnettop/themes of an installation
+ * wherever it was moved to. */
+static bool own_folder(char *path, size_t size, const char *beside)
 {
     ssize_t n = readlink("/proc/self/exe", path, size - 1);
     if (n <= 0)
@@ -24,8 +25,8 @@ static bool tree_folder(char *path, size_t size)
     }
     size_t used = strlen(path);
     struct stat st;
-    return used + sizeof("/themes") <= size && memcpy(path + used, "/themes", sizeof("/themes")) &&
-           stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    int wrote = snprintf(path + used, size - used, "/%s", beside);
+    return wrote > 0 && (size_t)wrote < size - used && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 void theme_folders(struct theme_folders *folders)
@@ -34,7 +35,9 @@ void theme_folders(struct theme_folders *folders)
     memset(folders, 0, sizeof(*folders));
     if (config_path(folders->user, sizeof(folders->user), "themes"))
         folders->list[n++] = folders->user;
-    if (tree_folder(folders->tree, sizeof(folders->tree)))
+    if (own_folder(folders->tree, sizeof(folders->tree), "themes"))
         folders->list[n++] = folders->tree;
+    if (own_folder(folders->beside, sizeof(folders->beside), "share/vnettop/themes"))
+        folders->list[n++] = folders->beside;
     folders->list[n++] = VNETTOP_DATADIR "/themes";
 }

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 struct theme_folders {
-    char user[PATH_MAX], tree[PATH_MAX];
-    const char *list[4]; /* in the order they are searched; ends with NULL */
+    char user[PATH_MAX], tree[PATH_MAX], beside[PATH_MAX];
+    const char *list[5]; /* in the order they are searched; ends with NULL */
 };
 void theme_folders(struct theme_folders *folders);
 

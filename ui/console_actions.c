@@ -75,8 +75,11 @@ static void act_enter(struct console *console)
 
 static void act_back(struct console *console)
 {
-    if (console->screen == SCREEN_VIEW)
+    if (console->screen == SCREEN_VIEW) {
+        char error[128];
         state_of(console)->search[0] = '\0';
+        table_set_filter(state_of(console), "", error, sizeof(error));
+    }
     console->screen = console->screen == SCREEN_HELP ? console->behind_help : SCREEN_VIEW;
     console->scroll = 0;
 }

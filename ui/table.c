@@ -14,7 +14,7 @@
 void table_state_init(struct table_state *state, const struct view *view)
 {
     char error[128];
-    *state = (struct table_state){.show_idle = !view->hides_idle};
+    *state = (struct table_state){.show_idle = !view->hides_idle, .empty = view->empty};
     if (view->table < TABLES_N && view->sort)
         table_set_sort(state, table_get(view->table), view->sort, error, sizeof(error));
 }
@@ -475,13 +475,14 @@ void table_remark(struct canvas *canvas, int row, struct area area, const struct
     if (below)
         n += snprintf(text + n, (size_t)(size - n), "%zu more below", below);
     if (state->n_idle)
-        n += snprintf(text + n, (size_t)(size - n), "%s%zu%s without traffic (z)", n ? ", " : "",
-                      state->n_idle, n ? "" : " more");
+        n += snprintf(text + n, (size_t)(size - n), "%s%zu%s idle (z)", n ? ", " : "", state->n_idle,
+                      n ? "" : " more");
     if (state->n_filtered)
         n += snprintf(text + n, (size_t)(size - n), "%s%zu left out by the filter %.100s (\\)", n ? ", " : "",
                       state->n_filtered, state->filter_text);
     if (n == 0 && state->n_rows == 0)
-        snprintf(text, sizeof(text), "nothing here; see Sources");
+        snprintf(text, sizeof(text), "%s",
+                 state->empty ? state->empty : "nothing of this kind here; Sources says what is read");
     canvas_text(canvas, row, 1, area.cols - 1, ROLE_DIM, text);
 }
 

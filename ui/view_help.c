@@ -63,10 +63,12 @@ static const char *const words[][2] = {
     {"rst", "the counter went back (restart, clear, re-created): the next interval is good again"},
     {"~", "partial or inferred"},
     {"* !", "worth a look, hurts: the column's thresholds"},
-    {"dimmed", "zero, or older than it should be; Sources shows the age"},
+    {"'", "older than it should be, and dimmed; Sources shows the age"},
     {"rx, tx", "as the port's switch or host counts them: a tap's tx goes to the guest"},
     {"loss %", "dropped / (dropped + delivered) in that direction"},
     {"CPU %", "percent of one CPU, as in top"},
+    {"pps", "packets as the port counts them: with GSO or GRO several of the wire's in one, see RX SIZE"},
+    {"name- name!", "in the header: a source that is not on this host, one that is and cannot be read"},
 };
 
 size_t view_help_draw(struct canvas *canvas, struct area area, const struct view *view, size_t scroll)

@@ -13,8 +13,6 @@
 #include "src/memory.h"
 #include "ui/views.h"
 
-#define NAME_WIDTH 16
-
 struct cpu_slot {
     const struct frame_row *row;
     uint64_t cpu, numa, package, core;
@@ -27,6 +25,7 @@ struct map {
     const struct scene *scene;
     struct cpu_slot *cpus;
     size_t n_cpus, hidden;
+    int names; /* cells that names take */
     int width; /* cells a CPU takes */
     size_t band_cpus;
     int row; /* next free line */
@@ -105,7 +104,7 @@ static void gather_cpus(struct map *map)
     const struct frame *frame = map->scene->frame;
     const struct frame_table *cpus = &frame->table[TABLE_CPUS];
     map->cpus = xrealloc(NULL, cpus->n, sizeof(*map->cpus));
-    int room = map->area.cols - NAME_WIDTH - 2;
+    int room = map->area.cols - map->names - 2;
     bool all = (int)cpus->n * 2 <= room;
     for (size_t i = 0; i < cpus->n; i++) {
         const struct frame_row *row = &cpus->rows[i];
@@ -127,7 +126,7 @@ static void gather_cpus(struct map *map)
 
 static int cpu_col(const struct map *map, size_t place)
 {
-    return NAME_WIDTH + 1 + (int)place * map->width;
+    return map->names + 1 + (int)place * map->width;
 }
 
 /* One line of the band: a name and a short text for each CPU. */
@@ -136,7 +135,7 @@ static void put(const struct map *map, size_t first, size_t n, enum role role, c
 {
     if (map->row >= map->area.top + map->area.rows)
         return;
-    canvas_text(map->canvas, map->row, 1, NAME_WIDTH - 1, role, name);
+    canvas_text(map->canvas, map->row, 1, map->names - 1, role, name);
     for (size_t i = 0; i < n; i++) {
         char out[16] = "";
         enum role cell_role = ROLE_TEXT;
@@ -217,7 +216,7 @@ static void draw_numa(const struct map *map, size_t first, size_t n)
 {
     if (map->row >= map->area.top + map->area.rows)
         return;
-    canvas_text(map->canvas, map->row, 1, NAME_WIDTH - 1, ROLE_HEADING, "NUMA");
+    canvas_text(map->canvas, map->row, 1, map->names - 1, ROLE_HEADING, "NUMA");
     for (size_t i = 0; i < n; i++)
         if (i == 0 || map->cpus[first + i].numa != map->cpus[first + i - 1].numa)
             canvas_textf(map->canvas, map->row, cpu_col(map, i), map->width * (int)(n - i), ROLE_HEADING,
@@ -231,7 +230,7 @@ static void draw_thread(const struct map *map, size_t first, size_t n, const str
     char name[160];
     const char *allowed = JOIN_TEXT(thread, struct threads_info, allowed_cpus);
     join_thread_name(name, sizeof(name), map->scene->frame, thread);
-    canvas_text(map->canvas, map->row, 1, NAME_WIDTH - 1, ROLE_TEXT, name);
+    canvas_text(map->canvas, map->row, 1, map->names - 1, ROLE_TEXT, name);
     for (size_t i = 0; i < n; i++) {
         const struct cpu_slot *slot = &map->cpus[first + i];
         bool ran = ran_on(map->scene->frame, thread, slot->cpu), may = join_list_has(allowed, slot->cpu);
@@ -282,6 +281,7 @@ void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scen
 {
     struct map map = {.canvas = canvas, .area = area, .scene = scene, .row = area.top};
     struct table_state *state = scene->state;
+    map.names = area.cols >= 100 ? 26 : 16;
     gather_cpus(&map);
     size_t bands = (map.n_cpus + map.band_cpus - 1) / map.band_cpus;
     bands = bands ? bands : 1;
@@ -296,7 +296,7 @@ void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scen
         canvas_text(canvas, map.row, 1, area.cols - 1, ROLE_DIM,
                     "no thread that matters here: no VM, no OVS, no DPDK process");
     int col = canvas_text(canvas, area.top + area.rows - 1, 1, area.cols - 1, ROLE_DIM,
-                          "# ran here  - may run here  ! beside a busy poller  i isolated  x interrupts");
+                          "# ran  - may run  ! beside a busy poller  i isolated  x interrupts");
     if (map.hidden)
         canvas_textf(canvas, area.top + area.rows - 1, col + 2, area.cols - col - 2, ROLE_DIM,
                      "%zu unused CPUs left out", map.hidden);

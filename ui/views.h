@@ -33,6 +33,7 @@ struct table_state {
     regex_t filter;
     char search[256];
     char selected[256];               /* key of the selected row, "" = none yet */
+    const char *empty;                /* said when there is no row; NULL = that there is none */
     size_t cursor, top;               /* its number, and that of the first row shown */
     unsigned grown[MAX_VIEW_COLUMNS]; /* width that each table column has had: never shrinks by itself */
 
@@ -73,6 +74,7 @@ struct view {
     bool hides_idle;  /* idle rows are hidden until `z` */
     void (*draw)(struct canvas *canvas, struct area area,
                  const struct scene *scene); /* NULL: the plain table */
+    const char *empty;                       /* said when there is no row; NULL = that there is none */
 };
 
 extern const struct view views[];
