@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/asked.h"
 #include "src/collector.h"
 #include "src/format.h"
 #include "src/takeaway.h"
@@ -55,7 +56,9 @@ int command_snapshot(const struct options *options, struct session *session, int
     }
     struct frame *frame = two_samples(session, signal_fd);
     int status = frame ? 0 : 1;
-    if (frame && write_snapshot(options, takeaway, frame, error, sizeof(error)) < 0)
+    if (frame && asked_complain(options, frame) > 0)
+        status = 2;
+    else if (frame && write_snapshot(options, takeaway, frame, error, sizeof(error)) < 0)
         status = complain(error);
     frame_free(frame);
     takeaway_free(takeaway);
@@ -87,6 +90,8 @@ static int record_frames(const struct options *options, struct session *session,
     for (bool over = false; !over && session_frame_now(session, signal_fd);) {
         struct frame *frame = session_take_frame(session);
         int rc = takeaway_write(takeaway, frame, error, error_size);
+        if (*frames == 0) /* it may come yet: recorded all the same */
+            asked_complain(options, frame);
         *frames += rc == 0;
         show_progress(frame, *frames);
         over = is_over(options, frame, *frames);

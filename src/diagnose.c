@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/asked.h"
 #include "src/commands.h"
 #include "src/format.h"
 #include "src/recording.h"
@@ -136,7 +137,7 @@ int command_diagnose(const struct options *options, struct session *session, int
         print_json(frame);
     else
         print_text(frame);
-    if (seen == 0 || fflush(stdout) == EOF)
+    if (asked_complain(options, frame) > 0 || seen == 0 || fflush(stdout) == EOF)
         status = 2;
     frame_free(frame);
     return status;

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "src/asked.h"
 #include "src/paths.h"
 #include "ui/console.h"
 #include "ui/dump.h"
@@ -109,8 +110,11 @@ static int print_frame(struct batch *batch)
         .store = store,
         .moment = store_moments(store) - 1,
         .interval_ms = session_interval_ms(batch->session),
+        .many_netns = batch->options->netns.n > 1,
         .state = &batch->state,
     };
+    if (store_moments(store) == 2) /* the first that is printed */
+        asked_complain(batch->options, frame);
     table_prepare(&batch->state, frame, batch->view.table);
     int rows = table_lines(&batch->state, batch->view.table) + 8;
     if (batch->view.draw) /* the overview gives a third of its rows to the CPUs */

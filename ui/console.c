@@ -431,6 +431,7 @@ static struct scene make_scene(struct console *console)
         .store = session_store(console->session),
         .moment = console_moment(console),
         .interval_ms = session_interval_ms(console->session),
+        .many_netns = console->options->netns.n > 1,
         .style = console->style,
         .state = &console->states[console->view],
     };
@@ -565,7 +566,7 @@ static const struct column *heading_at(struct console *console, const struct can
     struct scene scene = make_scene(console);
     const struct view *view = &views[console->view];
     if (view->draw == view_overview_draw)
-        return view_overview_column_at(canvas, console->frame, col);
+        return view_overview_column_at(canvas, console->frame, &console->style, col);
     return view->draw ? NULL : table_column_at(canvas, view_area(canvas), &scene, view->table, col);
 }
 

@@ -382,11 +382,22 @@ static int spare_width(const struct layout *layout)
     return spare;
 }
 
+static void put_first(struct layout *layout, const struct column *column)
+{
+    if (layout->n == MAX_VIEW_COLUMNS)
+        layout->n--;
+    memmove(&layout->columns[1], &layout->columns[0], layout->n * sizeof(layout->columns[0]));
+    layout->columns[0] = column;
+    layout->n++;
+}
+
 static void lay_out(struct layout *layout, const struct canvas *canvas, struct area area,
                     const struct scene *scene, enum table_id id)
 {
     const struct table *table = table_get(id);
     layout->n = table_columns(scene->state, table, layout->columns, MAX_VIEW_COLUMNS);
+    if (scene->many_netns && id == TABLE_PORTS && scene->state->n_columns == 0)
+        put_first(layout, column_find(table, "netns"));
     for (size_t i = 0; i < layout->n; i++)
         layout->width[i] = (int)widest(canvas, scene, id, layout->columns[i], (size_t)(area.rows - 1));
     while (layout->n > 1 && total_width(layout) - spare_width(layout) > area.cols)

@@ -60,6 +60,9 @@ static const struct column *field_column(const struct field *field)
     return column_find(table_get(field->path ? TABLE_PATHS : TABLE_PORTS), field->key);
 }
 
+#define RATE_WIDTH  7
+#define EXACT_WIDTH 12 /* 100 Gbit/s to the bit */
+
 static bool is_there(const struct field *field, int cols, bool guests)
 {
     return cols >= field->from && (field->guests == 0 || (field->guests > 0) == guests);
@@ -67,11 +70,14 @@ static bool is_there(const struct field *field, int cols, bool guests)
 
 /* Width of each field, 0 = not shown: a function of the screen's and of whether there are guests, so that
  * nothing moves. */
-static void lay_out(int cols, bool guests, int width[N_FIELDS])
+static void lay_out(int cols, bool guests, bool exact, int width[N_FIELDS])
 {
     int left = cols - 1;
     for (size_t i = 0; i < N_FIELDS; i++) {
         width[i] = is_there(&fields[i], cols, guests) ? fields[i].width : 0;
+        bool rate = width[i] == RATE_WIDTH && !fields[i].spark && format_is_right(field_column(&fields[i]));
+        if (exact && rate)
+            width[i] = EXACT_WIDTH;
         left -= width[i] ? width[i] + 1 : 0;
     }
     while (left < 0) { /* the field that wants the widest screen leaves first */
@@ -117,6 +123,15 @@ static void draw_spark(struct canvas *canvas, int row, int col, int width, const
     graph_spark(canvas, row, col, width, role, columns, width, 0);
 }
 
+/* eth0@blue: with several namespaces one name stands for several ports. */
+static void name_in_netns(char *text, size_t size, const struct frame_row *port)
+{
+    const char *netns = JOIN_TEXT(port, struct ports_info, netns);
+    size_t used = strlen(text);
+    if (netns)
+        snprintf(text + used, size - used, "@%s", netns);
+}
+
 static void draw_field(struct canvas *canvas, int row, int col, int width, const struct field *field,
                        const struct scene *scene, const struct frame_row *port)
 {
@@ -133,6 +148,8 @@ static void draw_field(struct canvas *canvas, int row, int col, int width, const
         return;
     char text[512];
     scene_text(text, sizeof(text), scene, &cell, column);
+    if (scene->many_netns && strcmp(field->key, "name") == 0)
+        name_in_netns(text, sizeof(text), port);
     enum role role = scene_role(scene, &cell, column);
     if (format_is_right(column))
         canvas_right(canvas, row, col, width, role, text);
@@ -171,10 +188,11 @@ static void draw_heading(struct canvas *canvas, int row, const int width[N_FIELD
 }
 
 /* The heading that a click met. */
-const struct column *view_overview_column_at(const struct canvas *canvas, const struct frame *frame, int col)
+const struct column *view_overview_column_at(const struct canvas *canvas, const struct frame *frame,
+                                             const struct format_style *style, int col)
 {
     int width[N_FIELDS], at = 1;
-    lay_out(canvas->cols, has_guests(frame), width);
+    lay_out(canvas->cols, has_guests(frame), style->units == UNITS_EXACT, width);
     for (size_t i = 0; i < N_FIELDS; at += width[i] ? width[i] + 1 : 0, i++)
         if (width[i] && col >= at && col < at + width[i])
             return fields[i].path ? NULL : field_column(&fields[i]);
@@ -347,7 +365,7 @@ void view_overview_draw(struct canvas *canvas, struct area area, const struct sc
     int width[N_FIELDS];
     shown = shown > 1 ? shown : 1;
     table_scroll(state, (size_t)shown);
-    lay_out(area.cols, has_guests(frame), width);
+    lay_out(area.cols, has_guests(frame), scene->style.units == UNITS_EXACT, width);
     draw_heading(canvas, row++, width, scene);
     state->n_lines = 0;
     for (size_t i = state->top; i < state->n_rows && row <= area.top + shown; i++, row++) {
