@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench_observer.sh BUILD [LAB] [SECONDS]: what vnettop at 0.1 s costs the packets that it looks at. One vnettop runs all
+# bench_observer.sh BUILD [LAB] [SECONDS] [OPTIONS...]: what vnettop at 0.1 s costs the packets that it looks at. One vnettop runs all
 # the time and is stopped (SIGSTOP) for every other half second, so that with and without lie next to each other on a
 # machine that is busy with other things. LAB: null (default; testpmd forwards between two net_null ports, so that nothing
 # but counters costs), ovs (guest0 sends through OVS-DPDK to guest1). Told are the medians of packets per second, and of
@@ -11,13 +11,14 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -z "${LAB:-}" ]; then
-    build=$(cd "${1:?bench_observer.sh BUILD [LAB] [SECONDS]}" && pwd) || exit 2
+    build=$(cd "${1:?bench_observer.sh BUILD [LAB] [SECONDS] [OPTIONS...]}" && pwd) || exit 2
     export BUILD=$build
     exec "$here/../lab/enter" bash "$here/bench_observer.sh" "$@"
 fi
 . "$here/../lab/lib.sh"
 . "$LAB_DIR/ovs_dpdk.sh"
 kind=${2:-null} seconds=${3:-30}
+shift $(($# < 3 ? $# : 3)) # the rest is for vnettop, as --only dpdk
 
 give_up() {
     echo "bench_observer: $(head -n 1 "$LAB_WHY" 2>/dev/null) $*" >&2
@@ -37,7 +38,7 @@ null) (null_up) || give_up "testpmd did not start" ;;
 ovs) (ovs_dpdk_guests_up) >"$LAB/up.log" 2>&1 || give_up "the OVS-DPDK lab did not start" ;;
 *) give_up "no lab $kind; there are: null ovs" ;;
 esac
-"$VNETTOP" -b -d 0.1 >/dev/null 2>&1 &
+"$VNETTOP" -b -d 0.1 "$@" >/dev/null 2>&1 &
 observer=$!
 sleep 3 # its first looks are its dearest; what it does from then on is measured
 "$PYTHON" -I -S - /run/dpdk/guest0/dpdk_telemetry.v2 $observer "$seconds" <<'PYTHON'
