@@ -39,7 +39,7 @@ capture() {
 await() { # PATTERN (extended regular expression): polls the screen; fails after 20 s times SLOW
     local end=$((SECONDS + 20 * (SLOW > 3 ? 3 : SLOW)))
     while capture; ! grep -Eq -- "$1" "$screen"; do
-        [ $SECONDS -lt $end ] || return 1
+        [ $SECONDS -lt $end ] && t has-session -t main 2>/dev/null || return 1
         sleep 0.03
     done
 }
@@ -72,7 +72,11 @@ key() { # NAME KEYS PATTERN: sends tmux keys, one after the other, and waits for
 
 test_keys() {
     start 120 40 --view cpus --only host,netlink
-    if await 'SOFTIRQ%'; then ok "first screen"; else fail "first screen" "no SOFTIRQ%"; fi
+    if ! await 'SOFTIRQ%'; then
+        fail "first screen" "no SOFTIRQ%"
+        return
+    fi
+    ok "first screen"
     key "down, up, page, top, bottom" "Down j Up k PageDown PageUp C-f C-b End G Home g" '^ +0 '
     key "Enter opens the detail" Enter 'softnet_processed'
     key "Esc goes back" Escape 'Enter detail'
@@ -128,7 +132,10 @@ test_keys() {
 test_views() {
     local n=0 name
     start 120 40
-    await 'RX PPS' || fail "views" "no first screen"
+    if ! await 'RX PPS'; then
+        fail "views" "no first screen"
+        return
+    fi
     while read -r name _; do
         n=$((n + 1))
         [ $n -le 10 ] || break
