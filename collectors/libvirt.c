@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "collectors/libvirt_conn.h"
 #include "collectors/libvirt_events.h"
@@ -23,6 +24,19 @@ struct libvirt {
     struct libvirt_rows rows;
     char version[80];
 };
+
+/* For meta.json: the daemon's, and that of the hypervisor behind it where it tells. */
+static void tell_version(const struct libvirt *libvirt, struct collect_call *call)
+{
+    unsigned long version;
+    const char *type = virConnectGetType(libvirt_conn_get(libvirt->conn));
+    int n =
+        snprintf(call->version, sizeof(call->version), "%s", libvirt->version[0] ? libvirt->version + 2 : "");
+    if (type && n >= 0 && virConnectGetVersion(libvirt_conn_get(libvirt->conn), &version) == 0 && version)
+        snprintf(call->version + n, sizeof(call->version) - (size_t)n, "%s%s %lu.%lu.%lu", n ? ", " : "",
+                 strcasecmp(type, "QEMU") == 0 ? "qemu" : type, version / 1000000, version / 1000 % 1000,
+                 version % 1000);
+}
 
 static void read_version(struct libvirt *libvirt)
 {
@@ -44,6 +58,7 @@ static enum collect_result open_libvirt(const struct collect_config *config, voi
     libvirt_domains_init(&libvirt->domains, libvirt_conn_has_events(conn));
     libvirt->domains.changed = true;
     read_version(libvirt);
+    tell_version(libvirt, call);
     *state = libvirt;
     return COLLECT_OK;
 }

@@ -268,8 +268,9 @@ static void tick(void)
 {
     look(&world.fast);
     look(&world.slow);
-    struct pair pairs[] = {{"dpdk", world.fast.cur, world.fast.prev, 2500 * NS_PER_MS},
-                           {"dpdk-slow", world.slow.cur, world.slow.prev, 4500 * NS_PER_MS}};
+    struct pair pairs[] = {
+        {.feed = "dpdk", .cur = world.fast.cur, .prev = world.fast.prev, .stale_ns = 2500 * NS_PER_MS},
+        {.feed = "dpdk-slow", .cur = world.slow.cur, .prev = world.slow.prev, .stale_ns = 4500 * NS_PER_MS}};
     frame_free(world.frame);
     world.frame = frame_new(pairs, 2, clock_mono_ns(), clock_wall_ns(), 0);
 }
@@ -277,7 +278,8 @@ static void tick(void)
 /* The fast feed alone, as a frame of later shows it. */
 static void show_later(int64_t later_ns)
 {
-    struct pair pair = {"dpdk", world.fast.cur, world.fast.prev, 2500 * NS_PER_MS};
+    struct pair pair = {
+        .feed = "dpdk", .cur = world.fast.cur, .prev = world.fast.prev, .stale_ns = 2500 * NS_PER_MS};
     frame_free(world.frame);
     world.frame = frame_new(&pair, 1, clock_mono_ns() + later_ns, clock_wall_ns(), 0);
 }

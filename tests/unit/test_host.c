@@ -620,8 +620,8 @@ static void test_192_cpus(void **state)
     start(&slow, &host_topology_collector, root);
     put_many(root, cpus, 101);
     assert_int_equal(collect(&fast), COLLECT_OK);
-    struct pair pairs[] = {{"host", fast.cur, fast.prev, INT64_MAX},
-                           {"host-topology", slow.cur, NULL, INT64_MAX}};
+    struct pair pairs[] = {{.feed = "host", .cur = fast.cur, .prev = fast.prev, .stale_ns = INT64_MAX},
+                           {.feed = "host-topology", .cur = slow.cur, .prev = NULL, .stale_ns = INT64_MAX}};
     struct frame *frame = frame_new(pairs, 2, fast.cur->t1_ns, 0, 0);
     assert_int_equal(frame->table[TABLE_CPUS].n, cpus + 1);
     for (unsigned i = 0; i < cpus; i++) {
