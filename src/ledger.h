@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ledger of a path: hop by hop what came in, went out and was dropped, under which cause, and what no
- * counter owns. Numbers are means over the last seconds, from the history, so that hops that are read at
- * different moments add up. Also whether loss and a cause move together. Pure functions of history and frame.
+ * The ledger of a port, of a guest's NIC first of all: hop by hop what came in, went out and was dropped,
+ * under which cause, and what no counter owns. Its numbers are means over some seconds, so that hops that are
+ * read at different moments add up: a frame whose two samples lie that far apart. Also whether loss and a
+ * cause move together. Pure functions of history and frame.
  */
 #ifndef VNETTOP_LEDGER_H
 #define VNETTOP_LEDGER_H
@@ -26,13 +27,16 @@ struct hop {
                          switch */
 };
 
-/* Returns the number of hops, at most LEDGER_HOPS; 0 when the path's port is not known. */
-size_t ledger_make(const struct store *store, size_t moment, const struct frame *frame,
-                   const struct frame_row *path, bool to_guest, struct hop hops[LEDGER_HOPS]);
+/*
+ * The frame at a moment whose rates are means over the window before it, as far as the history reaches. NULL
+ * when there is none. The caller frees it.
+ */
+struct frame *ledger_frame(const struct store *store, size_t moment);
 
-/* Mean of a column over the window before the moment, weighted by time; NAN when it has no value there. */
-double ledger_mean(const struct store *store, size_t moment, enum table_id table, const char *key,
-                   const char *column_key);
+/* Returns the number of hops, at most LEDGER_HOPS; port is a row of the frame. To the guest is what the port
+ * sends, from it what it receives, but for ports that count as the guest does. */
+size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool to_guest,
+                   struct hop hops[LEDGER_HOPS]);
 
 /*
  * Pearson's r of two series of n points a fixed time apart, at the lag (b behind a by lag points,

@@ -80,6 +80,10 @@ int64_t rule_free_cpu(const struct frame *frame, const struct join_thread *threa
  * No advice where there is no such CPU. */
 void rule_advise_move(struct finding *finding, const struct frame *frame, const struct join_thread *thread);
 
+/* All that an OVS counts as dropped by its datapath, per second; what: the words for the most of it. */
+double rule_datapath_drops(const struct frame *frame, const struct frame_row *datapath, const char **what,
+                           double *most);
+
 /* Bad from one percent of loss on. */
 enum severity rule_loss_severity(double lost, double passed);
 

@@ -265,6 +265,25 @@ static double drop_rate(const struct frame *frame, const char *ovs, const char *
     return RULE_NUMBER(frame, frame_find(frame, TABLE_COUNTERS, key), counters, rate);
 }
 
+double rule_datapath_drops(const struct frame *frame, const struct frame_row *datapath, const char **what,
+                           double *most)
+{
+    const char *ovs = JOIN_TEXT(datapath, struct datapaths_info, ovs);
+    double sum = 0;
+    *most = 0;
+    for (size_t i = 0; ovs && i < sizeof(drops) / sizeof(drops[0]); i++) {
+        double rate = drop_rate(frame, ovs, drops[i].name);
+        if (!(rate > 0))
+            continue;
+        sum += rate;
+        if (rate <= *most)
+            continue;
+        *most = rate;
+        *what = drops[i].text;
+    }
+    return sum;
+}
+
 /* Datapaths of one OVS stand one after the other: each OVS once. */
 static const char *next_ovs(const struct frame_row *datapath, const char *before)
 {

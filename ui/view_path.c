@@ -12,9 +12,9 @@
 #include "src/memory.h"
 #include "ui/graph.h"
 
-#define CORRELATE_POINTS    120
-#define CORRELATE_WINDOW_NS INT64_C(60000000000)
-#define WORTH_TELLING       0.7
+#define MINUTE_NS     INT64_C(60000000000)
+#define MOST_POINTS   1024
+#define WORTH_TELLING 0.7
 
 static void add(struct plot *plots, size_t *n, enum table_id table, const struct frame_row *row,
                 const char *key, const char *label, enum role role)
@@ -43,28 +43,58 @@ size_t view_path_plots(const struct scene *scene, const struct frame_row *path, 
     return n;
 }
 
-/* A plot's values at the moments of the last minute. */
-static size_t values_of(const struct scene *scene, const struct plot *plot, double *values)
+/* The last minute in steps of a second, or of the interval where that is longer. */
+struct minute {
+    int64_t step_ms;
+    int n;
+};
+
+static struct minute minute_of(const struct scene *scene)
 {
-    struct point points[CORRELATE_POINTS];
-    size_t n = store_series(scene->store, plot->table, plot->key, plot->column, scene->moment,
-                            CORRELATE_POINTS, points);
-    for (size_t i = 0; i < n; i++) {
-        bool recent = scene->frame->now_ns - points[i].t_ns <= CORRELATE_WINDOW_NS;
-        values[i] = recent ? graph_value(&points[i].cell) : NAN;
-    }
+    struct minute minute = {.step_ms = scene->interval_ms > 1000 ? scene->interval_ms : 1000};
+    minute.n = (int)(60000 / minute.step_ms);
+    return minute;
+}
+
+/* Moments that the last minute has, and the one before it: its value's interval may begin there. */
+static size_t moments_of(const struct scene *scene)
+{
+    int64_t start_ns = scene->frame->now_ns - MINUTE_NS;
+    size_t n = 0;
+    while (n <= scene->moment && n < MOST_POINTS &&
+           (n == 0 || store_moment_ns(scene->store, scene->moment + 1 - n) > start_ns))
+        n++;
     return n;
 }
 
+static void values_of(const struct scene *scene, const struct plot *plot, const struct minute *minute,
+                      double *values)
+{
+    size_t most = moments_of(scene);
+    struct point *points = xrealloc(NULL, most, sizeof(*points));
+    struct graph_point *graph = xrealloc(NULL, most, sizeof(*graph));
+    size_t n = store_series(scene->store, plot->table, plot->key, plot->column, scene->moment, most, points);
+    for (size_t i = 0; i < n; i++)
+        graph[i] = (struct graph_point){points[i].t_ns, graph_value(&points[i].cell)};
+    int64_t now_ns = scene->frame->now_ns;
+    graph_resample(graph, n, now_ns - minute->n * minute->step_ms * 1000000, now_ns, GRAPH_MEAN, values,
+                   minute->n);
+    free(points);
+    free(graph);
+}
+
+/* Does the loss move with that cause? lag_s: so long behind it. */
 static bool moves_with(const struct scene *scene, const struct plot *loss, const struct plot *cause,
                        double *r, double *lag_s)
 {
-    double a[CORRELATE_POINTS], b[CORRELATE_POINTS];
+    struct minute minute = minute_of(scene);
+    double a[60], b[60];
     int lag;
-    size_t n = values_of(scene, loss, a);
-    if (values_of(scene, cause, b) != n || !correlate(b, a, n, 5, r, &lag) || *r < WORTH_TELLING)
+    values_of(scene, cause, &minute, a);
+    values_of(scene, loss, &minute, b);
+    if (!correlate(a, b, (size_t)minute.n, 5, r, &lag) || *r < WORTH_TELLING)
         return false;
-    *lag_s = lag * (double)scene->interval_ms / 1000;
+    *lag_s = (double)(lag * minute.step_ms) / 1000;
     return true;
 }
 
@@ -75,10 +105,15 @@ static int draw_correlation(struct canvas *canvas, int row, struct area area, co
     size_t n = view_path_plots(scene, path, plots);
     for (size_t i = 3; i < n; i++) {
         double r, lag_s;
+        char lag[48] = "";
         if (!moves_with(scene, &plots[2], &plots[i], &r, &lag_s))
             continue;
+        if (lag_s > 0)
+            snprintf(lag, sizeof(lag), ", %.1f s behind it", lag_s);
+        else if (lag_s < 0)
+            snprintf(lag, sizeof(lag), ", %.1f s before it", -lag_s);
         canvas_textf(canvas, row++, 1, area.cols - 1, ROLE_MESSAGE,
-                     "loss follows %s: r %.2f over the last minute, lag %.1f s", plots[i].label, r, lag_s);
+                     "loss moves with %s: r %.2f over the last minute%s", plots[i].label, r, lag);
     }
     return row;
 }
@@ -103,7 +138,9 @@ static void draw_hop(struct canvas *canvas, int row, struct area area, const str
     char text[256], age[FORMAT_SIZE];
     canvas_text(canvas, row, 1, 18, ROLE_TEXT, hop->name);
     if (hop->unaccounted) {
-        snprintf(text, sizeof(text), "%.1f%%", hop->in > 0 ? 100 * hop->dropped / hop->in : 0);
+        snprintf(text, sizeof(text), "-");
+        if (!isnan(hop->dropped))
+            snprintf(text, sizeof(text), "%.1f%%", hop->in > 0 ? 100 * hop->dropped / hop->in : 0);
         canvas_right(canvas, row, 40, 9, fabs(hop->dropped) > 0.005 * hop->in ? ROLE_WATCH : ROLE_DIM, text);
     } else {
         put_rate(canvas, row, 20, ROLE_TEXT, scene, hop->in);
@@ -122,17 +159,16 @@ static void draw_hop(struct canvas *canvas, int row, struct area area, const str
 }
 
 static int draw_direction(struct canvas *canvas, int row, struct area area, const struct scene *scene,
-                          const struct frame_row *path, bool to_guest)
+                          const struct frame *wide, const struct frame_row *port, bool to_guest)
 {
     struct hop hops[LEDGER_HOPS];
-    size_t n = ledger_make(scene->store, scene->moment, scene->frame, path, to_guest, hops);
-    if (n == 0)
-        return row;
+    size_t n = ledger_make(wide, port, to_guest, hops);
     canvas_text(canvas, row, 1, 18, ROLE_HEADING, to_guest ? "TO GUEST" : "FROM GUEST");
     canvas_right(canvas, row, 20, 9, ROLE_HEADING, "in/s");
     canvas_right(canvas, row, 30, 9, ROLE_HEADING, "out/s");
     canvas_right(canvas, row, 40, 9, ROLE_HEADING, "dropped/s");
-    canvas_text(canvas, row++, 51, area.cols - 51, ROLE_HEADING, "cause (mean of the last 10 s)");
+    canvas_textf(canvas, row++, 51, area.cols - 51, ROLE_HEADING, "cause (mean of the last %.0f s)",
+                 part_interval_s(&port->part));
     for (size_t i = 0; i < n && row < area.top + area.rows; i++)
         draw_hop(canvas, row++, area, scene, &hops[i]);
     return row;
@@ -141,7 +177,14 @@ static int draw_direction(struct canvas *canvas, int row, struct area area, cons
 int view_path_ledger(struct canvas *canvas, int row, struct area area, const struct scene *scene,
                      const struct frame_row *path)
 {
+    const struct frame_row *port = join_port_of_path(scene->frame, path);
+    struct frame *wide = port ? ledger_frame(scene->store, scene->moment) : NULL;
     row = draw_correlation(canvas, row, area, scene, path);
-    row = draw_direction(canvas, row + 1, area, scene, path, true);
-    return draw_direction(canvas, row + 1, area, scene, path, false);
+    port = wide ? frame_find(wide, TABLE_PORTS, port->key) : NULL;
+    if (port) {
+        row = draw_direction(canvas, row + 1, area, scene, wide, port, true);
+        row = draw_direction(canvas, row + 1, area, scene, wide, port, false);
+    }
+    frame_free(wide);
+    return row;
 }
