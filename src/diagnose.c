@@ -1,17 +1,100 @@
 /* SPDX-License-Identifier: MIT */
-/* `vnettop diagnose`: looks for a while and prints the findings, most costly first; pipes into a ticket. */
+/*
+ * `vnettop diagnose`: looks for a while and prints what was found, most costly first, and after it what was
+ * found and has gone again; pipes into a ticket.
+ */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/asked.h"
 #include "src/commands.h"
 #include "src/format.h"
+#include "src/memory.h"
 #include "src/recording.h"
 #include "src/text.h"
 
-#define TICK_MS 1000
+#define DEFAULT_LOOK_S 10
+#define LEAST_LOOK_S   3 /* a rate takes two reads, and a cause must last two seconds */
+#define TICK_S         1
+#define SHORT_TICK_S   0.5 /* of a look that is shorter than the default */
+
+/* --- what was found at any time of the look --- */
+
+/* As it was seen last; holds a reference of the sample. */
+struct seen {
+    const struct sample *sample;
+    const struct findings_row *row;
+    int64_t last_ns;
+};
+
+struct found {
+    size_t n;
+    struct seen *seen;
+};
+
+static struct seen *seen_of(struct found *found, const struct info_head *info)
+{
+    for (size_t i = 0; i < found->n; i++)
+        if (strcmp(found->seen[i].row->head.info->key, info->key) == 0)
+            return &found->seen[i];
+    found->seen = xrealloc(found->seen, found->n + 1, sizeof(*found->seen));
+    found->seen[found->n] = (struct seen){0};
+    return &found->seen[found->n++];
+}
+
+static void remember(struct found *found, const struct frame *frame)
+{
+    const struct frame_table *findings = &frame->table[TABLE_FINDINGS];
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct part *part = &findings->rows[i].part;
+        struct seen *seen = seen_of(found, part->cur->info);
+        sample_unref(seen->sample);
+        *seen =
+            (struct seen){sample_ref(part->pair->cur), (const struct findings_row *)part->cur, frame->now_ns};
+    }
+}
+
+static void forget(struct found *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        sample_unref(found->seen[i].sample);
+    free(found->seen);
+}
+
+static void add_row(struct sample *sample, struct inventory *texts, const struct findings_row *row,
+                    double gone_s)
+{
+    struct findings_row *copy = sample_row(sample, TABLE_FINDINGS, row->head.info);
+    struct row_head head = copy->head;
+    *copy = *row;
+    copy->head.t_ns = head.t_ns;
+    if (gone_s > 0)
+        copy->text = inventory_textf(texts, "%s (gone for %.0f s)", row->text, gone_s);
+}
+
+/* All of it as one frame: what stands in its order, then the rest. The look outlives it. */
+static struct frame *frame_of(const struct found *found, const struct frame *last)
+{
+    struct inventory *texts = inventory_new();
+    struct sample *sample = sample_new(texts);
+    sample->t0_ns = sample->t1_ns = last->now_ns;
+    sample->wall_ns = last->wall_ns;
+    for (size_t i = 0; i < last->table[TABLE_FINDINGS].n; i++)
+        add_row(sample, texts, (const struct findings_row *)last->table[TABLE_FINDINGS].rows[i].part.cur, 0);
+    for (size_t i = 0; i < found->n; i++)
+        if (found->seen[i].last_ns < last->now_ns)
+            add_row(sample, texts, found->seen[i].row, (double)(last->now_ns - found->seen[i].last_ns) / 1e9);
+    inventory_unref(texts);
+    const struct pair pair = {.feed = "findings", .cur = sample};
+    struct frame *frame = frame_new(&pair, 1, last->now_ns, last->wall_ns, last->start_ns);
+    sample_unref(sample);
+    return frame;
+}
+
+/* --- printing --- */
 
 static const struct findings_row *row_at(const struct frame *frame, size_t i)
 {
@@ -77,6 +160,27 @@ static void print_json(const struct frame *frame)
     json_decref(list);
 }
 
+static int complain(const char *error)
+{
+    fprintf(stderr, "vnettop: %s\n", error);
+    return 2;
+}
+
+static int print(const struct options *options, const struct frame *frame)
+{
+    char error[256];
+    int status = frame->table[TABLE_FINDINGS].n > 0;
+    if (options->csv) {
+        if (recording_print(stdout, TABLE_FINDINGS, NULL, frame, error, sizeof(error)) < 0)
+            return complain(error);
+    } else if (options->json) {
+        print_json(frame);
+    } else {
+        print_text(frame);
+    }
+    return fflush(stdout) == EOF ? complain("standard output takes no more") : status;
+}
+
 /* Sources that are there and could not be read: what is not seen cannot be called healthy. */
 static unsigned warn_blind(const struct frame *frame)
 {
@@ -98,47 +202,81 @@ static unsigned warn_blind(const struct frame *frame)
     return seen;
 }
 
-static bool look(struct session *session, double seconds, int signal_fd)
+/* --- looking --- */
+
+static bool is_given(const struct options *options, const char *name)
+{
+    size_t n;
+    const struct option_def *defs = option_table(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(defs[i].name, name) == 0)
+            return options->given >> i & 1;
+    return false;
+}
+
+/* -d is the look's length here; the interval of a config file is the console's. */
+static double look_seconds(const struct options *options)
+{
+    double seconds = is_given(options, "interval") ? options->interval_s : DEFAULT_LOOK_S;
+    if (seconds < LEAST_LOOK_S)
+        fprintf(
+            stderr,
+            "vnettop: a look of %g s finds nothing: a cause must last two seconds before it is told; give "
+            "-d %d or more\n",
+            seconds, LEAST_LOOK_S);
+    return seconds;
+}
+
+static void show_progress(int64_t left_ns)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (left_ns > 0)
+        fprintf(stderr, "\rvnettop: looking, %.0f s left ", (double)left_ns / 1e9);
+    else
+        fputs("\r                                  \r", stderr);
+}
+
+/* Frames until the time is over; the last one is the caller's. NULL when a signal came first. */
+static struct frame *look_on(struct session *session, struct found *found, double seconds, int signal_fd)
 {
     struct pacer pacer;
     int64_t end_ns = clock_mono_ns() + (int64_t)(seconds * 1e9);
-    bool tty = isatty(STDERR_FILENO);
     pacer_start(&pacer, session_interval_ms(session));
     while (session_frame_now(session, signal_fd)) {
         int64_t left_ns = end_ns - clock_mono_ns();
-        if (tty)
-            fprintf(stderr, "\rvnettop: looking, %.0f s left ", left_ns > 0 ? (double)left_ns / 1e9 : 0);
-        if (left_ns <= 0) {
-            if (tty)
-                fputs("\r                                  \r", stderr);
-            return true;
-        }
+        struct frame *frame = session_take_frame(session);
+        remember(found, frame);
+        show_progress(left_ns);
+        if (left_ns <= 0)
+            return frame;
+        frame_free(frame);
         if (!pacer_wait(&pacer, signal_fd))
-            return false;
+            break;
     }
-    return false;
+    show_progress(0);
+    return NULL;
 }
 
 int command_diagnose(const struct options *options, struct session *session, int signal_fd)
 {
-    char error[256];
-    double seconds = options->interval_s > 1 ? options->interval_s : 10;
-    session_set_interval(session, TICK_MS / 1000.0);
-    if (!look(session, seconds, signal_fd)) {
-        fputs("vnettop: stopped before the look was over\n", stderr);
-        return 2;
+    if (options->csv && options->json)
+        return complain("--csv and --json: give one of them");
+    struct found found = {0};
+    double seconds = look_seconds(options);
+    session_set_interval(session, seconds < DEFAULT_LOOK_S ? SHORT_TICK_S : TICK_S);
+    struct frame *last = look_on(session, &found, seconds, signal_fd);
+    if (!last) {
+        forget(&found);
+        return complain("stopped before the look was over");
     }
-    struct frame *frame = session_take_frame(session);
-    unsigned seen = warn_blind(frame);
-    int status = frame->table[TABLE_FINDINGS].n > 0;
-    if (options->csv)
-        status = recording_print(stdout, TABLE_FINDINGS, NULL, frame, error, sizeof(error)) < 0 ? 2 : status;
-    else if (options->json)
-        print_json(frame);
-    else
-        print_text(frame);
-    if (asked_complain(options, frame) > 0 || seen == 0 || fflush(stdout) == EOF)
+    struct frame *all = frame_of(&found, last);
+    int status = warn_blind(last) ? print(options, all)
+                                  : complain("no source could be read: nothing is known of this host");
+    if (asked_complain(options, last) > 0)
         status = 2;
-    frame_free(frame);
+    frame_free(all);
+    frame_free(last);
+    forget(&found);
     return status;
 }
