@@ -324,7 +324,7 @@ size_t format_cell(char *out, size_t size, const struct cell *cell, const struct
     else
         length = format_value(out, size, cell_number(cell), column, style);
     length += put_text(out + length, size - length, cell->approx ? "~" : "");
-    length += put_text(out + length, size - length, cell->stale ? "'" : "");
+    length += put_text(out + length, size - length, cell->stale && column->where != IN_INFO ? "'" : "");
     return length + put_text(out + length, size - length, signs[format_level(cell, column)]);
 }
 

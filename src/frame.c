@@ -347,7 +347,7 @@ struct cell frame_cell(const struct frame *frame, const struct frame_row *row, c
         return stored_cell(frame, row, column);
     struct cell cell = column->derive(frame, row, column);
     const struct part *part = frame_row_part(row, column->slot);
-    cell.stale = part_is_stale(frame, part ? part : &row->part);
+    cell.stale = cell.stale || part_is_stale(frame, part ? part : &row->part); /* or of another row's */
     return cell;
 }
 

@@ -340,14 +340,7 @@ static enum collect_result scene_host_read(void *state, struct collect_call *cal
     return COLLECT_OK;
 }
 
-static struct ports_info *scene_ovs_info(struct inventory *inventory)
-{
-    struct ports_info *info = inventory_info(inventory, TABLE_PORTS, "ovs:br0:vhu1");
-    info_set(info, name, "vhu1");
-    info_set(info, kind, "dpdkvhost");
-    info_set(info, switch_, "br0");
-    return info;
-}
+#include "scene_guests.h"
 
 /* Answers until five seconds before the present: its rows grow old. */
 static enum collect_result scene_ovs(void *state, struct collect_call *call, struct sample **out)
@@ -361,11 +354,7 @@ static enum collect_result scene_ovs(void *state, struct collect_call *call, str
     struct scene_state *ovs = state;
     struct sample *sample = sample_new(ovs->inventory);
     scene_stamp(sample, 500000);
-    if (!ovs->infos[0])
-        ovs->infos[0] = scene_ovs_info(ovs->inventory);
-    struct ports_row *row = sample_row(sample, TABLE_PORTS, ovs->infos[0]);
-    row_set(row, rx_packets, 2000 * second);
-    row_set(row, tx_packets, 1500 * second);
+    scene_fill_switch(ovs, sample, second);
     snprintf(call->detail, sizeof(call->detail), "3.1.0, pid 1188, /var/run/openvswitch");
     *out = sample;
     return COLLECT_OK;
@@ -418,6 +407,7 @@ static const struct collector scene_collectors[] = {
     SCENE_COLLECTOR("host", "host", scene_open, scene_host_read),
     SCENE_COLLECTOR("netlink", "netlink", scene_open, scene_links),
     SCENE_COLLECTOR("netlink", "netlink-queues", scene_open, scene_queues),
+    SCENE_COLLECTOR("qemu", "qemu", scene_open, scene_qemu),
     SCENE_COLLECTOR("libvirt", "libvirt", scene_fail_libvirt, NULL),
     SCENE_COLLECTOR("ovs", "ovs", scene_open, scene_ovs),
     SCENE_COLLECTOR("dpdk", "dpdk", scene_deny_dpdk, NULL),
@@ -425,8 +415,9 @@ static const struct collector scene_collectors[] = {
 };
 
 static const struct collector *const scene_list[] = {
-    &scene_collectors[0], &scene_collectors[1], &scene_collectors[2], &scene_collectors[3],
-    &scene_collectors[4], &scene_collectors[5], &scene_collectors[6], NULL,
+    &scene_collectors[0], &scene_collectors[1], &scene_collectors[2],
+    &scene_collectors[3], &scene_collectors[4], &scene_collectors[5],
+    &scene_collectors[6], &scene_collectors[7], NULL,
 };
 
 /* --- the host as a whole --- */
