@@ -65,17 +65,20 @@ $(BUILD)/tools/%: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< -lpthread
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(SRCS)
+# The program once, with the fuzzer's counters; each fuzzer is linked with it. `make fuzzers` sets CC, SAN and BUILD.
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(WARN) -o $@ $< \
-		$(filter-out src/main.c,$(SRCS)) $(LIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(SAN) $(WARN) -o $@ $< $(BUILD)/libvnettop.a $(LIBS)
 
 $(BUILD)/generate: man/generate.c $(BUILD)/libvnettop.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(SAN) $(WARN) -o $@ $< $(BUILD)/libvnettop.a $(LIBS)
 
 units: $(UNITS)
 tools: $(TOOLS)
-fuzzers: $(FUZZERS)
+FUZZ_SAN = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+fuzzers: ## build the fuzzers into build-fuzz/fuzz (clang)
+	$(MAKE) BUILD=build-fuzz CC=clang CFLAGS='-g -O1' SAN='$(FUZZ_SAN)' fuzz-programs
+fuzz-programs: $(FUZZERS)
 
 man: $(BUILD)/generate ## write man/vnettop.1 and the shell completion anew from the tables
 	$(BUILD)/generate man man/vnettop.1.in >man/vnettop.1.new && mv man/vnettop.1.new man/vnettop.1
@@ -118,4 +121,4 @@ help: ## list the targets
 -include $(OBJS:.o=.d) $(UNITS:=.d)
 
 LAB ?= 1
-.PHONY: all units tools fuzzers man run test golden asan bench install format clean help
+.PHONY: all units tools fuzzers fuzz-programs man run test golden asan bench install format clean help
