@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collectors/ovs_ports.h"
+#include "collectors/procfs.h"
 #include "src/feed.h"
 #include "src/memory.h"
 
@@ -162,12 +163,26 @@ static void find_netns(struct ovs_daemon *d)
         snprintf(d->netns_name, sizeof(d->netns_name), "pid:%ld", (long)d->pid);
 }
 
+static void find_start(struct ovs_daemon *d)
+{
+    char path[4096];
+    struct procfs_stat stat;
+    snprintf(path, sizeof(path), "%s/proc", d->root);
+    int rootfd = d->pid > 0 ? procfs_open_root(path) : -1;
+    if (rootfd < 0)
+        return;
+    if (procfs_read_stat(rootfd, d->pid, d->pid, &stat) == PROCFS_OK)
+        d->start_ticks = stat.start_ticks;
+    close(rootfd);
+}
+
 static void adopt_target(struct ovs_daemon *d, const struct unixctl_target *target)
 {
     const char *slash = strrchr(target->path, '/');
     snprintf(d->rundir, sizeof(d->rundir), "%.*s", slash ? (int)(slash - target->path) : 0, target->path);
     d->pid = unixctl_pid(d->ctl);
     take_version(d);
+    find_start(d);
     find_netns(d);
 }
 

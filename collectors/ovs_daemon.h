@@ -32,16 +32,19 @@ struct ovs_port {
     const char *name, *type;     /* of the row; type "system" where the database has "" */
     uint32_t bridge;             /* index in bridges */
     uint32_t number;             /* OpenFlow's; 0: none */
-    uint32_t ifindex; /* of the kernel's interface that it is, in the daemon's network namespace; 0: none */
+    uint32_t ifindex;   /* of the kernel's interface that it is, in the daemon's network namespace; 0: none */
+    bool is_dpdk;       /* an ethdev of DPDK's ... */
+    uint32_t dpdk_port; /* ... that has this number in the daemon's process */
     bool turned; /* the switch counts as sent what the kernel counts as received: it stands at the other side
                   */
     bool idle_local; /* a bridge's own port that is down: what it drops nobody wanted */
 };
 
 struct ovs_daemon {
-    char rundir[256]; /* its identity: in the keys of all its rows */
-    char version[32]; /* "3.1.0" */
-    pid_t pid;        /* as seen from here; 0: in another pid namespace */
+    char rundir[256];     /* its identity: in the keys of all its rows */
+    char version[32];     /* "3.1.0" */
+    pid_t pid;            /* as seen from here; 0: in another pid namespace */
+    uint64_t start_ticks; /* when it started, since boot; 0: not known */
     struct unixctl *ctl;
     int stop_fd;
     const char *root; /* prefix of /proc */

@@ -71,6 +71,21 @@ bool ovs_type_is_kernel(const char *type)
 
 /* ---- list ---- */
 
+/* "256" as the maps of the database hold numbers; 0x in front is taken too. */
+static bool number_of(const char *text, uint64_t *value)
+{
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    char *end;
+    *value = strtoull(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
+    return *end == '\0';
+}
+
+static bool status_number(const struct ovsdb_row *row, const char *key, uint64_t *value)
+{
+    return number_of(ovsdb_map_str(row, OVSDB_IF_STATUS, key), value);
+}
+
 static uint32_t positive_u32(const struct ovsdb_row *row, enum ovsdb_column column)
 {
     int64_t value;
@@ -97,6 +112,11 @@ static struct ovs_port make_port(const struct ovs_daemon *d, const struct ovsdb_
     };
     if (known < N_TYPES && types[known].kernel && d->netns)
         port.ifindex = positive_u32(row, OVSDB_IF_IFINDEX);
+    uint64_t number;
+    port.is_dpdk = strcmp(type, "dpdk") == 0 && d->start_ticks && status_number(row, "port_no", &number) &&
+                   number <= UINT32_MAX;
+    if (port.is_dpdk)
+        port.dpdk_port = (uint32_t)number;
     port.turned = port.ifindex && types[known].turned;
     port.idle_local =
         strcmp(name, d->bridges[bridge].name) == 0 && strcmp(ovsdb_str(row, OVSDB_IF_ADMIN_STATE), "up") != 0;
@@ -169,6 +189,9 @@ const char *ovs_port_key(const struct ovs_daemon *d, const struct ovs_port *port
 {
     if (port->ifindex)
         snprintf(key, size, "net:%" PRIu64 ":%" PRIu32, d->netns, port->ifindex);
+    else if (port->is_dpdk)
+        snprintf(key, size, "dpdk:%ld:%" PRIu64 ":port%" PRIu32, (long)d->pid, d->start_ticks,
+                 port->dpdk_port);
     else
         snprintf(key, size, "ovs:%s:%s", d->rundir, port->name);
     return key;
@@ -195,27 +218,13 @@ static const char *text_of(struct inventory *inventory, const struct ovsdb_row *
     return *text ? inventory_text(inventory, text) : NULL;
 }
 
-/* "256" as the maps of the database hold numbers; 0x in front is taken too. */
-static bool number_of(const char *text, uint64_t *value)
-{
-    if (!text || *text < '0' || *text > '9')
-        return false;
-    char *end;
-    *value = strtoull(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
-    return *end == '\0';
-}
-
-static bool status_number(const struct ovs_port *port, const char *key, uint64_t *value)
-{
-    return number_of(ovsdb_map_str(port->row, OVSDB_IF_STATUS, key), value);
-}
-
 static void set_states(struct ports_info *info, struct inventory *inventory, const struct ovs_port *port)
 {
     const struct ovsdb_row *row = port->row;
     const char *text;
     int64_t value;
-    if ((text = text_of(inventory, row, OVSDB_IF_MAC_IN_USE)))
+    text = text_of(inventory, row, OVSDB_IF_MAC_IN_USE);
+    if (text && strcmp(text, "00:00:00:00:00:00") != 0) /* vhost-user: the guest's is not known */
         info_set(info, mac, text);
     if ((text = text_of(inventory, row, OVSDB_IF_ADMIN_STATE)))
         info_set(info, admin, text);
@@ -233,15 +242,15 @@ static void set_device(struct ports_info *info, struct inventory *inventory, con
 {
     const char *driver = ovsdb_map_str(port->row, OVSDB_IF_STATUS, "driver_name");
     uint64_t value;
-    if (status_number(port, "port_no", &value) && strcmp(ovs_port_kind(port->type), "dpdk") == 0)
+    if (status_number(port->row, "port_no", &value) && strcmp(ovs_port_kind(port->type), "dpdk") == 0)
         info_set(info, dpdk_port, value);
     if (driver && !port->ifindex)
         info_set(info, driver, inventory_text(inventory, driver));
-    if (status_number(port, "numa_id", &value) || status_number(port, "numa", &value))
+    if (status_number(port->row, "numa_id", &value) || status_number(port->row, "numa", &value))
         info_set(info, numa, value);
-    if (status_number(port, "n_rxq", &value))
+    if (status_number(port->row, "n_rxq", &value))
         info_set(info, rx_queues, value);
-    if (status_number(port, "n_txq", &value))
+    if (status_number(port->row, "n_txq", &value))
         info_set(info, tx_queues, value);
     if (number_of(ovsdb_map_str(port->row, OVSDB_IF_OPTIONS, "n_rxq"), &value))
         info_set(info, rx_queues_wanted, value);
@@ -273,11 +282,11 @@ static void set_vhost(struct ports_info *info, struct inventory *inventory, cons
     if (socket)
         info_set(info, socket, inventory_text(inventory, socket));
     info_set(info, socket_side, strcmp(port->type, "dpdkvhostuser") == 0 ? "server" : "client");
-    if (status_number(port, "num_of_vrings", &value))
+    if (status_number(port->row, "num_of_vrings", &value))
         info_set(info, vrings, value);
-    if (status_number(port, "vring_0_size", &value))
+    if (status_number(port->row, "vring_0_size", &value))
         info_set(info, ring_size, value);
-    if (status_number(port, "features", &value))
+    if (status_number(port->row, "features", &value))
         set_features(info, inventory, value);
 }
 

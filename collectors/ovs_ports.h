@@ -2,8 +2,8 @@
 /*
  * The ports of a daemon (ovs_daemon.h): which there are, what identifies a port's row in all feeds, and what
  * is told of it. A port that is an interface of the kernel has the key that netlink gives it, so that it is
- * one row with the kernel's counters; any other is known by its daemon and its name, which the database holds
- * to be unique.
+ * one row with the kernel's counters, and an ethdev that which the source dpdk gives it; any other is known
+ * by its daemon and its name, which the database holds to be unique.
  */
 #ifndef COLLECTORS_OVS_PORTS_H
 #define COLLECTORS_OVS_PORTS_H
@@ -17,7 +17,7 @@ void ovs_ports_list(struct ovs_daemon *d, const struct ovsdb_mirror *mirror);
 const struct ovs_port *ovs_port_numbered(const struct ovs_daemon *d, size_t bridge, uint32_t number);
 const struct ovs_port *ovs_port_called(const struct ovs_daemon *d, struct ovs_span name);
 
-/* The key of the port's row: net:INODE:IFINDEX or ovs:RUNDIR:NAME. */
+/* The key of the port's row: net:INODE:IFINDEX, dpdk:PID:START:portNUMBER or ovs:RUNDIR:NAME. */
 const char *ovs_port_key(const struct ovs_daemon *d, const struct ovs_port *port, char *key, size_t size);
 
 /* A port's info: key and name alone, or with all that the database tells. */

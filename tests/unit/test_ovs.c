@@ -509,6 +509,59 @@ static void test_vhost_ports(void **state)
     fake_ovs_end(&o, false);
 }
 
+/* An ethdev is one row with what the source dpdk tells of it, whose key has the process's start in it. */
+static void test_ethdev_has_the_key_of_dpdk(void **state)
+{
+    static const struct of_port port = {1, 500, 40, 0, {"rx_missed_errors=9", "rx_mbuf_allocation_errors=4"}};
+    struct fake_ovs o;
+    char key[128];
+    size_t n = 0;
+    (void)state;
+    fake_ovs_start(&o);
+    fake_ovs_answer(&o, "version", "ovs-vswitchd (Open vSwitch) 3.1.0");
+    fake_ovs_set_db(&o, "{\"Bridge\":{\"" UUID(1) "\":{\"initial\":{\"name\":\"br0\",\"datapath_type\":"
+                                                  "\"netdev\","
+                                                  "\"ports\":[\"uuid\",\"" UUID(2) "\"]}}},\"Port\":{\"" UUID(
+                                                      2) "\":{\"initial\":{\"name\":\"d0\",\"interfaces\":["
+                                                         "\"uuid\",\"" UUID(3) "\"]}}},\"Interface\":{"
+                                                                               "\"" UUID(3) "\":{\"initial\":"
+                                                                                            "{\"name\":"
+                                                                                            "\"d0\",\"type\":"
+                                                                                            "\"dpdk\","
+                                                                                            "\"ofport\":1,"
+                                                                                            "\"ifindex\":5,"
+                                                                                            "\"link_speed\":"
+                                                                                            "25000000000,"
+                                                                                            "\"status\":["
+                                                                                            "\"map\",[["
+                                                                                            "\"port_no\","
+                                                                                            "\"3\"],"
+                                                                                            "[\"driver_"
+                                                                                            "name\",\"net_"
+                                                                                            "mlx5\"],[\"numa_"
+                                                                                            "id\",\"1\"]]]}}}"
+                                                                                            "}");
+    answer_ports(&o, &port, 1);
+    struct reader r = reader_of(&ovs_collector, o.dir);
+    read_ok(&r);
+    const struct ports_row *row = (const void *)sample_row_at(r.cur, TABLE_PORTS, 0);
+    assert_int_equal(r.cur->set[TABLE_PORTS].n, 1);
+    snprintf(key, sizeof(key), "dpdk:%d:", (int)getpid());
+    assert_int_equal(strncmp(row->head.info->key, key, strlen(key)), 0);
+    n = strspn(row->head.info->key + strlen(key), "0123456789");
+    assert_true(n > 0);
+    assert_string_equal(row->head.info->key + strlen(key) + n, ":port3");
+    assert_string_equal(INFO(row, ports_info)->kind, "dpdk");
+    assert_string_equal(INFO(row, ports_info)->driver, "net_mlx5");
+    assert_int_equal(INFO(row, ports_info)->speed_mbps, 25000);
+    assert_int_equal(INFO(row, ports_info)->numa, 1);
+    assert_int_equal(INFO(row, ports_info)->dpdk_port, 3);
+    assert_int_equal(row->rx_missed, 9);
+    assert_int_equal(row->rx_nombuf, 4);
+    close_reader(&r);
+    fake_ovs_end(&o, false);
+}
+
 static void test_local_port_that_is_up_loses(void **state)
 {
     static const struct of_port port = {0xfffffffe, 0, 0, 999, {0}};
@@ -577,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_hidden_clear_gives_no_rate),
         cmocka_unit_test(test_estimate_only_while_it_is_good),
         cmocka_unit_test(test_vhost_ports),
+        cmocka_unit_test(test_ethdev_has_the_key_of_dpdk),
         cmocka_unit_test(test_local_port_that_is_up_loses),
         cmocka_unit_test(test_guest_goes_and_comes_back),
     };
