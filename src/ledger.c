@@ -264,7 +264,7 @@ static void guest_hop(struct ledger *l, double passed, bool to_guest)
         hop->in = passed;
     else
         hop->out = passed;
-    snprintf(hop->cause, sizeof(hop->cause), "the guest's own counters are not read");
+    snprintf(hop->cause, sizeof(hop->cause), "guest counters are not read");
 }
 
 static void mark_worst(struct ledger *l)

@@ -67,7 +67,7 @@ static void draw_graph(struct canvas *canvas, int row, int rows, const struct gr
 
 static struct graph_axis make_axis(const struct area *area, const struct scene *scene)
 {
-    struct graph_axis axis = {.col = 1, .plot_col = 20, .end_ns = scene->frame->now_ns, .end_label = "now"};
+    struct graph_axis axis = {.col = 1, .plot_col = 22, .end_ns = scene->frame->now_ns, .end_label = "now"};
     axis.width = area->cols - axis.plot_col - 10;
     int64_t window_ns = axis.width * scene->interval_ms * 1000000;
     axis.start_ns = axis.end_ns - (window_ns > 60 * NS_PER_S ? window_ns : 60 * NS_PER_S);

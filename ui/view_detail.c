@@ -88,7 +88,7 @@ struct numbers {
     size_t n_grid, n_prose;
 };
 
-#define NAME_CELLS  20
+#define NAME_CELLS  23 /* the longest key */
 #define VALUE_CELLS 14
 #define RATE_CELLS  8
 
@@ -173,7 +173,7 @@ static int draw_prose(struct canvas *canvas, int at, struct area area, const str
 static size_t draw_numbers(struct canvas *canvas, int top, struct area area, const struct scene *scene,
                            enum table_id id, const struct frame_row *row, size_t scroll)
 {
-    int per_line = area.cols >= 150 ? 3 : area.cols >= 100 ? 2 : 1, width = area.cols / per_line - 1;
+    int per_line = area.cols >= 165 ? 3 : area.cols >= 110 ? 2 : 1, width = area.cols / per_line - 1;
     size_t most = table_get(id)->n_columns;
     struct numbers numbers = {.grid = xrealloc(NULL, most, sizeof(struct number)),
                               .prose = xrealloc(NULL, most, sizeof(struct number))};
