@@ -14,6 +14,7 @@
 #define GONE_AFTER_NS   INT64_C(3500000000)
 #define GONE_AFTER      2 /* and so many frames */
 #define EVENT_WINDOW_NS INT64_C(60000000000)
+#define MOST_OF_A_RULE  50
 
 struct tracked {
     struct finding finding; /* as found last */
@@ -26,7 +27,7 @@ struct tracked {
 
 struct findings {
     size_t n, alloc;
-    struct tracked *tracked;
+    struct tracked **tracked;
     struct inventory *nothing; /* of the samples without a finding */
 };
 
@@ -106,10 +107,32 @@ void finding_list_free(struct finding_list *list)
     *list = (struct finding_list){0};
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    if (x->severity != y->severity)
+        return (int)y->severity - (int)x->severity;
+    return (x->value < y->value) - (x->value > y->value);
+}
+
+/* Of hundreds alike nobody reads more than the worst, and a history would hold nothing else. */
+static void keep_worst(struct finding_list *list, size_t from)
+{
+    size_t n = list->n - from;
+    if (n <= MOST_OF_A_RULE)
+        return;
+    qsort(list->findings + from, n, sizeof(*list->findings), by_value);
+    finding_say(&list->findings[from], "; %zu more are like it", n - 1);
+    list->n = from + MOST_OF_A_RULE;
+}
+
 void findings_look(const struct frame *frame, struct finding_list *out)
 {
-    for (size_t i = 0; i < n_rules; i++)
+    for (size_t i = 0; i < n_rules; i++) {
+        size_t before = out->n;
         rules[i].check(&rules[i], frame, out);
+        keep_worst(out, before);
+    }
 }
 
 /* --- their history --- */
@@ -125,24 +148,59 @@ void findings_free(struct findings *findings)
 {
     if (!findings)
         return;
+    for (size_t i = 0; i < findings->n; i++)
+        free(findings->tracked[i]);
     inventory_unref(findings->nothing);
     free(findings->tracked);
     free(findings);
 }
 
-static struct tracked *track(struct findings *findings, const struct finding *finding, int64_t now_ns)
+/* By identity: an open hash of their numbers + 1. */
+struct index {
+    size_t mask;
+    uint32_t *slots;
+};
+
+static uint32_t *slot_of(const struct findings *findings, const struct index *index,
+                         const struct finding *finding)
 {
-    for (size_t i = 0; i < findings->n; i++) {
-        struct tracked *tracked = &findings->tracked[i];
-        if (tracked->finding.id == finding->id && tracked->finding.rule == finding->rule)
-            return tracked;
+    uint64_t hash = finding->id + (uint64_t)(finding->rule - rules) * UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t at = (hash ^ hash >> 32) & index->mask;; at = (at + 1) & index->mask) {
+        uint32_t *slot = &index->slots[at];
+        const struct finding *there = *slot ? &findings->tracked[*slot - 1]->finding : NULL;
+        if (!there || (there->id == finding->id && there->rule == finding->rule))
+            return slot;
     }
+}
+
+/* With room for so many more. */
+static struct index index_of(const struct findings *findings, size_t more)
+{
+    struct index index = {.mask = 15};
+    while (index.mask + 1 < (findings->n + more) * 2)
+        index.mask = index.mask * 2 + 1;
+    index.slots = xzalloc((index.mask + 1) * sizeof(*index.slots));
+    for (size_t i = 0; i < findings->n; i++)
+        *slot_of(findings, &index, &findings->tracked[i]->finding) = (uint32_t)i + 1;
+    return index;
+}
+
+static struct tracked *track(struct findings *findings, const struct index *index,
+                             const struct finding *finding, int64_t now_ns)
+{
+    uint32_t *slot = slot_of(findings, index, finding);
+    if (*slot)
+        return findings->tracked[*slot - 1];
     if (findings->n == findings->alloc) {
         findings->alloc = findings->alloc ? findings->alloc * 2 : 16;
         findings->tracked = xrealloc(findings->tracked, findings->alloc, sizeof(*findings->tracked));
     }
-    struct tracked *tracked = &findings->tracked[findings->n++];
-    *tracked = (struct tracked){.first_ns = now_ns, .worst = finding->value};
+    struct tracked *tracked = xzalloc(sizeof(*tracked));
+    tracked->finding = *finding;
+    tracked->first_ns = now_ns;
+    tracked->worst = finding->value;
+    findings->tracked[findings->n++] = tracked;
+    *slot = (uint32_t)findings->n;
     return tracked;
 }
 
@@ -156,9 +214,8 @@ static void count_events(struct tracked *tracked, const struct finding *finding,
     tracked->shown = tracked->shown || tracked->events >= finding->rule->events;
 }
 
-static void found(struct findings *findings, const struct finding *finding, int64_t now_ns)
+static void found(struct tracked *tracked, const struct finding *finding, int64_t now_ns)
 {
-    struct tracked *tracked = track(findings, finding, now_ns);
     tracked->finding = *finding;
     tracked->last_ns = now_ns;
     tracked->found++;
@@ -193,22 +250,21 @@ static void age(struct findings *findings, int64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < findings->n; i++) {
-        struct tracked *tracked = &findings->tracked[i];
+        struct tracked *tracked = findings->tracked[i];
         tracked->frames++;
         tracked->missing = tracked->last_ns == now_ns ? 0 : tracked->missing + 1;
         tracked->shown = tracked->shown || has_lasted(tracked, now_ns);
         if (has_gone(tracked, now_ns))
-            continue;
-        if (kept != i)
-            findings->tracked[kept] = *tracked;
-        kept++;
+            free(tracked);
+        else
+            findings->tracked[kept++] = tracked;
     }
     findings->n = kept;
 }
 
 static int by_cost(const void *a, const void *b)
 {
-    const struct tracked *x = a, *y = b;
+    const struct tracked *x = *(struct tracked *const *)a, *y = *(struct tracked *const *)b;
     if (x->finding.severity != y->finding.severity)
         return (int)y->finding.severity - (int)x->finding.severity;
     if (x->finding.cost_pps != y->finding.cost_pps)
@@ -244,7 +300,7 @@ static size_t count_shown(const struct findings *findings)
 {
     size_t n = 0;
     for (size_t i = 0; i < findings->n; i++)
-        n += findings->tracked[i].shown;
+        n += findings->tracked[i]->shown;
     return n;
 }
 
@@ -252,8 +308,10 @@ struct sample *findings_update(struct findings *findings, const struct frame *fr
 {
     struct finding_list list = {0};
     findings_look(frame, &list);
+    struct index index = index_of(findings, list.n);
     for (size_t i = 0; i < list.n; i++)
-        found(findings, &list.findings[i], frame->now_ns);
+        found(track(findings, &index, &list.findings[i], frame->now_ns), &list.findings[i], frame->now_ns);
+    free(index.slots);
     finding_list_free(&list);
     age(findings, frame->now_ns);
     if (findings->n > 0) /* qsort takes no NULL */
@@ -264,8 +322,8 @@ struct sample *findings_update(struct findings *findings, const struct frame *fr
     sample->t0_ns = sample->t1_ns = frame->now_ns;
     sample->wall_ns = frame->wall_ns;
     for (size_t i = 0; i < findings->n; i++)
-        if (findings->tracked[i].shown)
-            add_row(sample, texts, &findings->tracked[i], frame->now_ns);
+        if (findings->tracked[i]->shown)
+            add_row(sample, texts, findings->tracked[i], frame->now_ns);
     inventory_unref(texts);
     return sample;
 }

@@ -65,7 +65,8 @@ bool join_is_poller(const struct join_thread *thread);
 struct join_cpu {
     const struct frame_row *row; /* of CPUS, NULL when that source does not know it */
     double idle_pct;
-    bool polled; /* a poller runs on it */
+    bool polled;  /* a poller runs on it */
+    bool crowded; /* or on another CPU of its core */
 };
 
 /* NULL when the number is of no CPU here. */
@@ -137,6 +138,9 @@ enum join_list { JOIN_RAN, JOIN_PINNED, JOIN_MAY };
 /* Text "web-rx/0 58, pmd/1 42" of the threads on a CPU, most run first, and how many more there are; NULL
  * when there are none. Lives as long as the frame. */
 const char *join_cpu_threads(const struct frame *frame, uint64_t cpu, enum join_list list);
+
+/* A name as it may stand in a sentence: no control characters, cut at a character, which two dots say. */
+void join_short_text(char *out, size_t size, const char *text);
 
 /* Short name of a thread: web-rx/0, web-rx emulator, pmd/1, testpmd lcore/1. */
 void join_thread_name(char *out, size_t size, const struct frame *frame, const struct frame_row *thread);

@@ -95,15 +95,26 @@ bool join_is_pinned(const struct frame *frame, const char *allowed)
 
 /* --- names --- */
 
-/* A VM's name as it may stand in a sentence: no control characters, two dots where it was cut. */
-static void short_name(char out[VM_NAME_SIZE], const char *name)
+/* Nearly all names are short and plain: copied in one walk. */
+static bool copy_plain(char *out, size_t size, const char *text)
 {
-    char whole[512];
-    text_visible(whole, sizeof(whole), name);
-    text_visible(out, VM_NAME_SIZE, whole);
+    size_t n = 0;
+    for (; n + 1 < size && text[n] >= ' ' && text[n] <= '~'; n++)
+        out[n] = text[n];
+    out[n] = '\0';
+    return text[n] == '\0';
+}
+
+void join_short_text(char *out, size_t size, const char *text)
+{
+    char whole[1024];
+    if (copy_plain(out, size, text))
+        return;
+    text_visible(whole, sizeof(whole), text);
+    text_visible(out, size, whole);
     if (strlen(out) == strlen(whole))
         return;
-    text_visible(out, VM_NAME_SIZE - 2, whole);
+    text_visible(out, size - 2, whole);
     strcat(out, "..");
 }
 
@@ -122,7 +133,7 @@ void join_thread_name(char *out, size_t size, const struct frame *frame, const s
     uint64_t index;
     bool vcpu = role && strcmp(role, "vcpu") == 0;
     if (owner && !(joined && goes_without_owner(joined->kind)))
-        short_name(name, owner);
+        join_short_text(name, sizeof(name), owner);
     if (join_info_number(thread, offsetof(struct threads_info, index), &index))
         snprintf(number, sizeof(number), "/%llu", (unsigned long long)index);
     if (vcpu)

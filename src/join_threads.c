@@ -140,7 +140,7 @@ static void make_cpus(const struct frame *frame, struct join *join)
     }
     join->cpus = xrealloc(NULL, join->n_cpus, sizeof(*join->cpus));
     for (size_t i = 0; i < join->n_cpus; i++)
-        join->cpus[i] = (struct cpu_node){{NULL, NAN, false}, JOIN_NONE, JOIN_NONE};
+        join->cpus[i] = (struct cpu_node){{NULL, NAN, false, false}, JOIN_NONE, JOIN_NONE};
     for (size_t i = 0; i < table->n; i++) {
         uint64_t number = ((const struct cpus_info *)table->rows[i].part.cur->info)->cpu;
         struct cpu_node *node = number < JOIN_CPUS ? node_at(join, (int64_t)number) : NULL;
@@ -148,6 +148,17 @@ static void make_cpus(const struct frame *frame, struct join *join)
             continue;
         node->cpu.row = &table->rows[i];
         node->cpu.idle_pct = join_number(frame, &table->rows[i], COLUMN_OF(cpus, idle_pct));
+    }
+}
+
+static void mark_crowded(struct join *join)
+{
+    for (size_t i = 0; i < join->n_cpus; i++) {
+        const struct join_cpu *cpu = &join->cpus[i].cpu;
+        const char *siblings =
+            cpu->polled && cpu->row ? JOIN_TEXT(cpu->row, struct cpus_info, siblings) : NULL;
+        for (size_t other = 0; siblings && other < join->n_cpus; other++)
+            join->cpus[other].cpu.crowded |= other != i && join_list_has(siblings, other);
     }
 }
 
@@ -161,6 +172,7 @@ void join_make_threads(const struct frame *frame, struct join *join)
     read_threads(frame, join);
     make_cpus(frame, join);
     chain_threads(frame, join);
+    mark_crowded(join);
 }
 
 /* --- walks --- */

@@ -62,22 +62,10 @@ double rule_number(const struct frame *frame, const struct frame_row *row, const
 
 /* --- names --- */
 
-/* Printable, and cut at a character; two dots say so. */
-static void shorten(char *out, size_t size, const char *text)
-{
-    char whole[1024];
-    text_visible(whole, sizeof(whole), text ? text : "?");
-    text_visible(out, size, whole);
-    if (strlen(out) == strlen(whole))
-        return;
-    text_visible(out, size - 2, whole);
-    strcat(out, "..");
-}
-
 struct rule_name rule_name(const char *text)
 {
     struct rule_name name;
-    shorten(name.text, sizeof(name.text), text);
+    join_short_text(name.text, sizeof(name.text), text ? text : "?");
     return name;
 }
 
@@ -126,9 +114,11 @@ struct rule_word rule_word(const char *text)
 
 struct rule_name rule_thread(const struct frame *frame, const struct join_thread *thread)
 {
-    char name[96];
-    join_thread_name(name, sizeof(name), frame, thread->row);
-    return rule_name(name);
+    struct rule_name name;
+    char text[96];
+    join_thread_name(text, sizeof(text), frame, thread->row);
+    join_short_text(name.text, sizeof(name.text), text);
+    return name;
 }
 
 struct rule_rate rule_rate(double per_s)
@@ -162,10 +152,11 @@ bool rule_port_is(const struct frame_row *port, const char *kind)
 struct rule_name rule_nic(const struct frame_row *path)
 {
     struct rule_name name;
-    char vm[31], nic[17];
-    shorten(vm, sizeof(vm), JOIN_TEXT(path, struct paths_info, vm));
-    shorten(nic, sizeof(nic), JOIN_TEXT(path, struct paths_info, nic));
-    snprintf(name.text, sizeof(name.text), "%s %s", vm, nic);
+    const char *vm = JOIN_TEXT(path, struct paths_info, vm), *nic = JOIN_TEXT(path, struct paths_info, nic);
+    char vm_text[31], nic_text[17];
+    join_short_text(vm_text, sizeof(vm_text), vm ? vm : "?");
+    join_short_text(nic_text, sizeof(nic_text), nic ? nic : "?");
+    snprintf(name.text, sizeof(name.text), "%s %s", vm_text, nic_text);
     return name;
 }
 
@@ -241,21 +232,6 @@ struct rule_word rule_virsh(const struct frame_row *vm, const char *command)
     return word;
 }
 
-static bool has_polled_sibling(const struct frame *frame, int64_t number, const struct join_cpu *cpu)
-{
-    const char *siblings = JOIN_TEXT(cpu->row, struct cpus_info, siblings);
-    if (!siblings || join_list_count(siblings) < 2)
-        return false;
-    RULE_EACH(row, frame, TABLE_CPUS)
-    {
-        int64_t other = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
-        const struct join_cpu *theirs = join_cpu(frame, other);
-        if (other != number && theirs && theirs->polled && join_list_has(siblings, (uint64_t)other))
-            return true;
-    }
-    return false;
-}
-
 static bool same_node(const struct frame *frame, int64_t a, int64_t b)
 {
     const struct join_cpu *x = join_cpu(frame, a), *y = join_cpu(frame, b);
@@ -272,10 +248,11 @@ int64_t rule_free_cpu(const struct frame *frame, const struct join_thread *threa
     {
         int64_t number = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
         const struct join_cpu *cpu = join_cpu(frame, number);
-        if (!cpu || cpu->row != row || number == thread->cpu || cpu->polled || !(cpu->idle_pct > 50))
+        if (!cpu || cpu->row != row || number == thread->cpu || cpu->polled || cpu->crowded ||
+            !(cpu->idle_pct > 50))
             continue;
         double room = cpu->idle_pct + (same_node(frame, number, thread->cpu) ? 100 : 0);
-        if (!(room > most) || has_polled_sibling(frame, number, cpu))
+        if (!(room > most))
             continue;
         most = room;
         best = number;
