@@ -143,6 +143,9 @@ static struct paths_info *add_path(struct inventory *inventory, const char *vm_k
     const struct qemu_card *card = &net->cards[i];
     if (has_own_mac(net, i))
         return inventory_info(inventory, TABLE_PATHS, "path:%s:%s", vm_key, card->nic.mac);
+    if (card->nic.backend == NIC_VFIO &&
+        *card->nic.pci) /* libvirt knows its MAC, QEMU's command line does not */
+        return inventory_info(inventory, TABLE_PATHS, "path:%s:%s", vm_key, card->nic.pci);
     if (card->nic.only_open && *card->nic.ifname)
         return inventory_info(inventory, TABLE_PATHS, "path:%s:#%s", vm_key, card->nic.ifname);
     return inventory_info(inventory, TABLE_PATHS, "path:%s:#%u", vm_key, card->number);

@@ -384,6 +384,24 @@ struct cell derive_path_to_cause(const struct frame *frame, const struct frame_r
     return text_cell(port ? derive_cause(frame, port, join_port_faces_guest(frame, port)) : NULL);
 }
 
+struct cell derive_thread_numa(const struct frame *frame, const struct frame_row *row,
+                               const struct column *column)
+{
+    (void)column;
+    const struct part *part = frame_row_part(row, ROW_SLOT(struct threads_row, cpu));
+    char key[32];
+    if (!part || !frame->join)
+        return nothing();
+    snprintf(key, sizeof(key), "cpu:%llu", (unsigned long long)((const struct threads_row *)part->cur)->cpu);
+    const struct frame_row *cpu = frame_find(frame, TABLE_CPUS, key);
+    for (const struct part *p = cpu ? &cpu->part : NULL; p; p = p->next) {
+        const struct cpus_info *info = (const struct cpus_info *)p->cur->info;
+        if (info_has(info, numa))
+            return (struct cell){.kind = CELL_U64, .u64 = info->numa};
+    }
+    return nothing();
+}
+
 /* One node for all that is known of: vCPUs and their memory, the serving thread, the port. */
 struct cell derive_path_numa(const struct frame *frame, const struct frame_row *row,
                              const struct column *column)

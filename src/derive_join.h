@@ -10,7 +10,8 @@
 
 derive_fn derive_port_vm, derive_port_nic;
 derive_fn derive_cpu_ran, derive_cpu_pinned, derive_cpu_may;
-derive_fn derive_run_share; /* threads: share of the interval, never above 100 */
+derive_fn derive_thread_numa; /* threads: node of the CPU it ran on */
+derive_fn derive_run_share;   /* threads: share of the interval, never above 100 */
 derive_fn derive_vm_run, derive_vm_steal, derive_vm_worst, derive_vm_pinning, derive_vm_emulator,
     derive_vm_vhost;
 derive_fn derive_vm_to_pps, derive_vm_to_drop, derive_vm_from_pps, derive_vm_from_drop;

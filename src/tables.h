@@ -211,6 +211,7 @@
   F(CNT, involuntary,  "INVOL",    COUNT,   6, 0, "switches it did not ask for: it was preempted", .flags = COL_ALONE) \
   D(run_share, run_ns, run_pct,    "RUN%",     PCT, 6, 9, "share of the interval on a CPU", .flags = COL_HOT)           \
   D(run_share, delay_ns, steal_pct, "STEAL%",  PCT, 6, 9, "share of the interval runnable and waiting for a CPU: what its guest sees as steal", .flags = COL_HOT, .watch = 5, .bad = 20) \
+  D(thread_numa, cpu,  numa,       "NUMA", NONE, 4, 2, "NUMA node of the CPU it last ran on")                           \
   D(rate, voluntary,   voluntary_per_s, "SLEEPS/S", PER_S, 8, 3, "voluntary switches per second")                       \
   D(rate, involuntary, involuntary_per_s, "PREEMPT/S", PER_S, 9, 5, "times a second it was preempted")
 
