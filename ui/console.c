@@ -63,8 +63,9 @@ int console_init(struct console *console, const struct options *options, struct 
     for (size_t i = 0; i < n_views; i++)
         table_state_init(&console->states[i], &views[i]);
     theme_default(&console->theme);
-    if (console_load_settings(console, error, error_size) < 0 ||
-        apply_options(console, error, error_size) < 0) {
+    if (console_load_settings(console, error, error_size) < 0)
+        console_complain(console, "%s", error);
+    if (apply_options(console, error, error_size) < 0) {
         console_free(console);
         return -1;
     }

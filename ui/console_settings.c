@@ -25,7 +25,7 @@ static int load_view(struct console *console, const char *what, const char *name
     return table_set_sort(state, table, value, error, error_size);
 }
 
-static int load_line(void *context, const char *key, const char *value, char *error, size_t error_size)
+static int take_setting(void *context, const char *key, const char *value, char *error, size_t error_size)
 {
     struct console *console = context;
     if (strncmp(key, "columns.", 8) == 0)
@@ -37,6 +37,14 @@ static int load_line(void *context, const char *key, const char *value, char *er
     for (int i = 0; strcmp(key, "units") == 0 && i < FORMAT_UNITS; i++)
         if (strcmp(value, format_units_name((enum format_units)i)) == 0)
             console->style.units = (enum format_units)i;
+    return 0;
+}
+
+/* A theme that was deleted, a column of another version: the program's own file stops nobody. */
+static int load_line(void *context, const char *key, const char *value, char *error, size_t error_size)
+{
+    if (take_setting(context, key, value, error, error_size) < 0)
+        console_complain(context, "%s; it was kept from an earlier run, and is left out", error);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "console.h"
+#include "src/config.h"
 
 /* --- time --- */
 
@@ -324,6 +325,23 @@ static void test_settings_persist(void **state)
     set_config_home("none");
 }
 
+/* The program's own file may name what is no more: the rest of it holds, and it stops nobody. */
+static void test_settings_of_another_time(void **state)
+{
+    (void)state;
+    struct console console;
+    char error[256], path[PATH_MAX];
+    set_config_home("old");
+    assert_true(config_path(path, sizeof(path), "console"));
+    const char *text = "theme = deleted\ncolumns.ports = nosuch\nsort.cpus = -busy_pct\n";
+    assert_int_equal(config_write(path, text, error, sizeof(error)), 0);
+    open_console(&console);
+    assert_non_null(strstr(console.message, "left out"));
+    assert_string_equal(console.states[view_find("cpus") - views].sort->key, "busy_pct");
+    console_free(&console);
+    set_config_home("none");
+}
+
 /* Columns in an order of one's own keep it when another joins them. */
 static void test_columns_keep_their_order(void **state)
 {
@@ -392,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_too_small_says_so),
         cmocka_unit_test(test_monkey),
         cmocka_unit_test(test_settings_persist),
+        cmocka_unit_test(test_settings_of_another_time),
         cmocka_unit_test(test_columns_keep_their_order),
         cmocka_unit_test(test_chosen_column_stays),
         cmocka_unit_test(test_bad_options),
