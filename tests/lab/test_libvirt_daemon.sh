@@ -90,7 +90,7 @@ t_restarted_at_once() {
     daemon_start
     wait_until 40 well
     record_more "$REC" 5
-    well || fail "not well a second later"
+    wait_until 10 well # a daemon that is just up may close a connection once more
     others_were_well
 }
 

@@ -64,7 +64,7 @@ spin_both() { # CPU-OF-VMTX CPU-OF-VMRX: both vCPUs busy until the case ends
 
 t_one_row_for_each_thing() {
     local vm
-    "$VNETTOP" snapshot -d 0.2 -o "$REC"
+    "$VNETTOP" snapshot -d 2 -o "$REC"
     defer rm -rf "$REC"
     for vm in vmtx vmrx; do
         assert_eq "$(csv "$REC/vms.csv" vm_key name=$vm)" "vm:$(virsh -c qemu:///system domuuid $vm | xargs)"

@@ -42,7 +42,7 @@ t_threads_without_names() {
     wait_until 20 vcpus_found plainrx 1
     "$VNETTOP" -b -n 1 -d 0.2 --table threads --only qemu >"$LAB/frame"
     cat "$LAB/frame"
-    assert_match "$(grep plainrx "$LAB/frame")" 'vcpu +plainrx +0~ '
+    assert_match "$(grep plainrx "$LAB/frame")" 'vcpu~ +plainrx +0~ '
     assert_match "$(grep plaintx "$LAB/frame")" 'vcpu +plaintx +0 '
     tid=$(csv "$LAB/threads.csv" tid vm=plainrx role=vcpu)
     most=$(for task in "/proc/$(guest_pid plainrx)/task"/*; do
