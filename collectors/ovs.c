@@ -31,7 +31,7 @@ struct pmd_read {
     bool tells_all;               /* pmd-stats-show has all that pmd-perf-show has: 4.0 */
     char *stats_text, *perf_text; /* NULL: not told */
     struct ovs_pmd_list stats, perf;
-    struct ovs_moment at;
+    struct ovs_moment at, perf_at;
 };
 
 struct ovs {
@@ -94,6 +94,7 @@ static enum collect_result take_pmds(struct ovs *ovs, struct pmd_read *read, str
     read->at = ovs_moment_since(ovs->sent_ns);
     if (result == COLLECT_OK)
         result = take_text(ovs, &read->perf_ticket, &read->perf_text, call);
+    read->perf_at = ovs_moment_since(ovs->sent_ns);
     parse_text(&read->stats, read->stats_text);
     parse_text(&read->perf, read->perf_text);
     for (size_t i = 0; i < read->stats.n; i++)
@@ -265,7 +266,8 @@ static void fill_pmds(struct ovs *ovs, struct sample *sample)
         while (!ovs_pmd_has_place(read->stats.items[at].id))
             at++;
         struct pmds_row *row = sample_row(sample, TABLE_PMDS, pmd->info);
-        ovs_pmd_fill(row, &read->stats.items[at], perf_of(read, pmd->id), read->at, &pmd->memory);
+        ovs_pmd_fill(row, &read->stats.items[at], perf_of(read, pmd->id), read->at, read->perf_at,
+                     &pmd->memory);
     }
 }
 

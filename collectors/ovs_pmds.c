@@ -171,12 +171,13 @@ static void put_estimate(struct pmds_row *row, const struct ovs_pmd *pmd, struct
 }
 
 void ovs_pmd_fill(struct pmds_row *row, const struct ovs_pmd *pmd, const struct ovs_pmd *perf,
-                  struct ovs_moment at, struct ovs_pmd_memory *memory)
+                  struct ovs_moment at, struct ovs_moment perf_at, struct ovs_pmd_memory *memory)
 {
     struct ovs_pmd all = merge(pmd, perf);
     double lookups;
     row->head.t_ns = at.t_ns;
-    bool hidden_clear = was_cleared(&all, at, memory) && !went_back(&all, &memory->last);
+    struct ovs_moment told_at = perf ? perf_at : at;
+    bool hidden_clear = was_cleared(&all, told_at, memory) && !went_back(&all, &memory->last);
     if (!hidden_clear) {
         put_counters(row, &all);
         put_estimate(row, &all, memory);
@@ -185,5 +186,5 @@ void ovs_pmd_fill(struct pmds_row *row, const struct ovs_pmd *pmd, const struct 
         row_set(row, subtable_lookups, lookups);
     memory->known = true;
     memory->last = all;
-    memory->at = at;
+    memory->at = told_at;
 }

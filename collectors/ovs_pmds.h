@@ -21,10 +21,10 @@ struct ovs_moment ovs_moment_since(int64_t sent_ns);
 /* A PMD between reads. */
 struct ovs_pmd_memory {
     bool known;
-    struct ovs_pmd last; /* its counters, those of both texts */
-    struct ovs_moment at;
-    double busy_cycles; /* as shown last, where it is an estimate ... */
-    uint64_t busy_used; /* ... and the used cycles that went with it; 0: none shown yet */
+    struct ovs_pmd last;  /* its counters, those of both texts */
+    struct ovs_moment at; /* when it said for how long it has counted */
+    double busy_cycles;   /* as shown last, where it is an estimate ... */
+    uint64_t busy_used;   /* ... and the used cycles that went with it; 0: none shown yet */
 };
 
 /* Is it one that a row can be made of? */
@@ -42,11 +42,11 @@ struct pmds_info *ovs_pmd_info(struct inventory *inventory, const struct ovs_dae
                                struct ovs_pmd_id id);
 
 /*
- * Fills the counters. pmd is what pmd-stats-show told, perf (NULL: nothing) what pmd-perf-show did; memory is
- * of the same PMD. When somebody cleared the counters since the last read and they have passed their old
- * values already, so that no difference would show it, the row is left without them.
+ * Fills the counters. pmd is what pmd-stats-show told at `at`, perf (NULL: nothing) what pmd-perf-show did at
+ * perf_at; memory is of the same PMD. When somebody cleared the counters since the last read and they have
+ * passed their old values already, so that no difference would show it, the row is left without them.
  */
 void ovs_pmd_fill(struct pmds_row *row, const struct ovs_pmd *pmd, const struct ovs_pmd *perf,
-                  struct ovs_moment at, struct ovs_pmd_memory *memory);
+                  struct ovs_moment at, struct ovs_moment perf_at, struct ovs_pmd_memory *memory);
 
 #endif

@@ -138,14 +138,22 @@ def ask(path, method, *params):
                 pass
 
 
-def cmd_sample(path, port, seconds):
-    """Counts of a port as dpctl tells them, each with the wall clock's time of the read."""
+def timed(path, *question):
+    sent = time.time()
+    return ask(path, *question), (sent + time.time()) / 2
+
+
+def cmd_sample(path, port, core, seconds):
+    """Packets of a port as dpctl tells them, idle and busy cycles of a PMD: each with the wall clock's time."""
     end, n = time.monotonic() + float(seconds), 0
     while time.monotonic() < end or n < 2:
-        sent = time.time()
-        text = ask(path, "dpctl/show", "-s")
+        text, at = timed(path, "dpctl/show", "-s")
         lines = text[text.index(": %s (" % port):].splitlines()
-        print("%.6f %s" % ((sent + time.time()) / 2, lines[1].split("packets:")[1].split()[0]))
+        print("packets %.6f %s" % (at, lines[1].split("packets:")[1].split()[0]))
+        text, at = timed(path, "dpif-netdev/pmd-stats-show")
+        block = text[text.index("core_id %s:" % core):].split("thread")[0]
+        for word, name in (("idle", "idle cycles:"), ("busy", "processing cycles:")):
+            print("%s %.6f %s" % (word, at, block.split(name)[1].split()[0]))
         n += 1
         time.sleep(0.05)
 
@@ -162,17 +170,36 @@ def count_at(points, t):
     return None
 
 
-def cmd_beside(folder, samples, port):
-    """Mean rx rate of the port by vnettop and by the other reader's samples, over the time that both saw."""
-    with open(samples, encoding="ascii") as f:
-        points = [(float(t), int(n)) for t, n in (line.split() for line in f)]
-    rows = [r for r in series(folder, "ports", [("name", port)]) if r["rx_packets"]]
-    rows = [r for r in rows if count_at(points, wall(r)) is not None]
+def read_samples(path, word):
+    with open(path, encoding="ascii") as f:
+        lines = [line.split() for line in f]
+    return [(float(t), int(n)) for name, t, n in lines if name == word]
+
+
+def both_saw(folder, table, keys, column, points):
+    """The first and the last row that lie between the other reader's samples."""
+    rows = [r for r in series(folder, table, keys) if r[column] and count_at(points, wall(r)) is not None]
     if len(rows) < 5:
         raise Wrong("%d rows between the other reader's samples" % len(rows))
-    seconds = taken(rows[-1]) - taken(rows[0])
-    theirs = count_at(points, wall(rows[-1])) - count_at(points, wall(rows[0]))
-    print("%.1f %.1f" % (risen(rows[-1], rows[0], "rx_packets") / seconds, theirs / seconds))
+    return rows[0], rows[-1]
+
+
+def cmd_rate_beside(folder, samples, port):
+    """Mean rx rate of the port by vnettop and by the other reader, over the time that both saw."""
+    points = read_samples(samples, "packets")
+    first, last = both_saw(folder, "ports", [("name", port)], "rx_packets", points)
+    seconds = taken(last) - taken(first)
+    theirs = count_at(points, wall(last)) - count_at(points, wall(first))
+    print("%.1f %.1f" % (risen(last, first, "rx_packets") / seconds, theirs / seconds))
+
+
+def cmd_busy_beside(folder, samples, core):
+    """The same for the share of a PMD's cycles that was busy."""
+    idle, busy = read_samples(samples, "idle"), read_samples(samples, "busy")
+    first, last = both_saw(folder, "pmds", [("core", core)], "busy_cycles", busy)
+    ours = [risen(last, first, c) for c in ("busy_cycles", "idle_cycles")]
+    theirs = [count_at(p, wall(last)) - count_at(p, wall(first)) for p in (busy, idle)]
+    print("%.3f %.3f" % (100 * ours[0] / sum(ours), 100 * theirs[0] / sum(theirs)))
 
 
 def main():

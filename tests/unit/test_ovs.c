@@ -291,19 +291,19 @@ static void test_estimate_only_while_it_is_good(void **state)
     (void)state;
     pmd.counters[OVS_PMD_USED_CYCLES] = 1000000;
     pmd.gauges[OVS_PMD_BUSY_PCT] = 40;
-    ovs_pmd_fill(&row, &pmd, NULL, (struct ovs_moment){.t_ns = SECOND}, &memory);
+    ovs_pmd_fill(&row, &pmd, NULL, (struct ovs_moment){.t_ns = SECOND}, (struct ovs_moment){0}, &memory);
     assert_int_equal(row.busy_cycles, 400000);
     assert_int_equal(row.idle_cycles, 600000);
     assert_true(slot_test(&row.head.approx, ROW_SLOT(struct pmds_row, busy_cycles)));
     row = (struct pmds_row){0};
     pmd.counters[OVS_PMD_USED_CYCLES] = 2000000;
     pmd.gauges[OVS_PMD_BUSY_PCT] = 19.9; /* rounding made it smaller than it was: it stays */
-    ovs_pmd_fill(&row, &pmd, NULL, (struct ovs_moment){.t_ns = 2 * SECOND}, &memory);
+    ovs_pmd_fill(&row, &pmd, NULL, (struct ovs_moment){.t_ns = 2 * SECOND}, (struct ovs_moment){0}, &memory);
     assert_int_equal(row.busy_cycles, 400000);
     assert_int_equal(row.idle_cycles, 1600000);
     row = (struct pmds_row){0};
     pmd.counters[OVS_PMD_USED_CYCLES] = 2000000 + 100000; /* off by up to 1050 at both ends of 100000 */
-    ovs_pmd_fill(&row, &pmd, NULL, (struct ovs_moment){.t_ns = 3 * SECOND}, &memory);
+    ovs_pmd_fill(&row, &pmd, NULL, (struct ovs_moment){.t_ns = 3 * SECOND}, (struct ovs_moment){0}, &memory);
     assert_false(row_has(&row, busy_cycles));
     assert_false(row_has(&row, idle_cycles));
 }
