@@ -68,7 +68,7 @@ static void send_questions(struct ovs *ovs, const struct collect_call *call)
     }
     if (d->n_datapaths == 0)
         ovs->alive = unixctl_send(d->ctl, UNIXCTL_VERSION, NULL, call->deadline_ns, err, sizeof(err));
-    ovs_daemon_ask_ports(d, call);
+    ovs_daemon_ask_ports(d, true, call);
 }
 
 /* COLLECT_OK also for a command that the daemon refuses: *text is NULL then. */

@@ -256,6 +256,7 @@ void ovs_daemon_close(struct ovs_daemon *d)
         free_bridge(&d->bridges[i]);
     free(d->bridges);
     free(d->ports);
+    free(d->by_name);
     ovsdb_close(d->db);
     unixctl_close(d->ctl);
     *d = (struct ovs_daemon){0};
@@ -408,12 +409,15 @@ static void open_bridge(struct ovs_daemon *d, struct ovs_bridge *bridge, const s
         close_bridge(bridge, result, err);
 }
 
-void ovs_daemon_ask_ports(struct ovs_daemon *d, const struct collect_call *call)
+void ovs_daemon_ask_ports(struct ovs_daemon *d, bool live_only, const struct collect_call *call)
 {
     char err[128];
     for (size_t i = 0; i < d->n_bridges; i++) {
         struct ovs_bridge *bridge = &d->bridges[i];
         bridge->answered = false;
+        bridge->asked_ns = 0;
+        if (live_only && !bridge->live)
+            continue;
         open_bridge(d, bridge, call);
         if (!bridge->of)
             continue;
@@ -429,7 +433,7 @@ void ovs_daemon_await_ports(struct ovs_daemon *d, const struct collect_call *cal
     char err[128];
     for (size_t i = 0; i < d->n_bridges; i++) {
         struct ovs_bridge *bridge = &d->bridges[i];
-        if (!bridge->of)
+        if (!bridge->of || bridge->asked_ns == 0)
             continue;
         enum ovs_openflow_result result =
             ovs_openflow_await(bridge->of, call->deadline_ns, &bridge->stats, err, sizeof(err));

@@ -22,6 +22,7 @@ struct ovs_bridge {
     int64_t asked_ns, t_ns;
     unsigned failures;
     int64_t retry_ns;
+    bool live;     /* has ports whose counters nobody else tells: asked at every tick */
     bool listed;   /* still in the database */
     char why[128]; /* it is not asked; "" when it is */
 };
@@ -62,6 +63,7 @@ struct ovs_daemon {
     struct ovs_bridge *bridges;
     size_t n_bridges;
     struct ovs_port *ports; /* by bridge, then number */
+    uint32_t *by_name;      /* their indices */
     size_t n_ports;
     char datapaths[OVS_MAX_PMD_DATAPATHS][OVS_DATAPATH_SIZE]; /* those with PMDs: "netdev@ovs-netdev" */
     size_t n_datapaths;
@@ -77,9 +79,10 @@ void ovs_daemon_close(struct ovs_daemon *d);
  * waits longer than a fraction of the call's time; without a database the ports stay as they were. */
 void ovs_daemon_update(struct ovs_daemon *d, const struct collect_call *call);
 
-/* Asks all bridges for their ports' counters, then takes the answers: stats and answered of each. Asking all
- * before the first answer is awaited spares the daemon passes of its main loop. */
-void ovs_daemon_ask_ports(struct ovs_daemon *d, const struct collect_call *call);
+/* Asks all bridges, or the live ones alone, for their ports' counters, then takes the answers: stats and
+ * answered of each. Asking all before the first answer is awaited spares the daemon passes of its main loop.
+ */
+void ovs_daemon_ask_ports(struct ovs_daemon *d, bool live_only, const struct collect_call *call);
 void ovs_daemon_await_ports(struct ovs_daemon *d, const struct collect_call *call);
 
 /* The collector's result for a control command that failed; err is what unixctl said. Not for

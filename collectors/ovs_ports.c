@@ -19,32 +19,33 @@ static const struct {
     const char *type, *kind;
     bool kernel; /* an interface of the kernel that netlink tells of too */
     bool turned; /* the switch holds the end that the kernel counts as the wire */
+    bool live;   /* OVS alone counts its packets, and they matter at every tick */
 } types[] = {
-    {"", "system", true, false},
-    {"system", "system", true, false},
-    {"internal", "internal", true, true},
-    {"tap", "internal", true, true},
-    {"afxdp", "system", true, false},
-    {"afxdp-nonpmd", "system", true, false},
-    {"dpdk", "dpdk", false, false},
-    {"dpdkr", "dpdk", false, false},
-    {"dpdkvhostuser", "vhost-user", false, false},
-    {"dpdkvhostuserclient", "vhost-user", false, false},
-    {"patch", "patch", false, false},
-    {"dummy", "dummy", false, false},
-    {"dummy-pmd", "dummy", false, false},
-    {"dummy-internal", "dummy", false, false},
-    {"vxlan", "tunnel", false, false},
-    {"gre", "tunnel", false, false},
-    {"ip6gre", "tunnel", false, false},
-    {"geneve", "tunnel", false, false},
-    {"erspan", "tunnel", false, false},
-    {"ip6erspan", "tunnel", false, false},
-    {"gtpu", "tunnel", false, false},
-    {"stt", "tunnel", false, false},
-    {"lisp", "tunnel", false, false},
-    {"bareudp", "tunnel", false, false},
-    {"srv6", "tunnel", false, false},
+    {"", "system", true, false, false},
+    {"system", "system", true, false, false},
+    {"internal", "internal", true, true, false},
+    {"tap", "internal", true, true, false},
+    {"afxdp", "system", true, false, false},
+    {"afxdp-nonpmd", "system", true, false, false},
+    {"dpdk", "dpdk", false, false, true},
+    {"dpdkr", "dpdk", false, false, true},
+    {"dpdkvhostuser", "vhost-user", false, false, true},
+    {"dpdkvhostuserclient", "vhost-user", false, false, true},
+    {"patch", "patch", false, false, false},
+    {"dummy", "dummy", false, false, true},
+    {"dummy-pmd", "dummy", false, false, true},
+    {"dummy-internal", "dummy", false, false, true},
+    {"vxlan", "tunnel", false, false, false},
+    {"gre", "tunnel", false, false, false},
+    {"ip6gre", "tunnel", false, false, false},
+    {"geneve", "tunnel", false, false, false},
+    {"erspan", "tunnel", false, false, false},
+    {"ip6erspan", "tunnel", false, false, false},
+    {"gtpu", "tunnel", false, false, false},
+    {"stt", "tunnel", false, false, false},
+    {"lisp", "tunnel", false, false, false},
+    {"bareudp", "tunnel", false, false, false},
+    {"srv6", "tunnel", false, false, false},
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
@@ -123,6 +124,13 @@ static struct ovs_port make_port(const struct ovs_daemon *d, const struct ovsdb_
     return port;
 }
 
+/* A type of a later release is taken for one that OVS alone knows. */
+static bool is_live(const char *type)
+{
+    size_t i = find_type(type);
+    return i == N_TYPES || types[i].live;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct ovs_port *x = a, *y = b;
@@ -146,18 +154,37 @@ static bool find_bridge(const struct ovs_daemon *d, const struct ovsdb_row *row,
     return false;
 }
 
+static int by_name(const void *a, const void *b, void *ports)
+{
+    const struct ovs_port *list = ports;
+    return strcmp(list[*(const uint32_t *)a].name, list[*(const uint32_t *)b].name);
+}
+
+static void index_names(struct ovs_daemon *d)
+{
+    d->by_name = xrealloc(d->by_name, d->n_ports + 1, sizeof(*d->by_name));
+    for (size_t i = 0; i < d->n_ports; i++)
+        d->by_name[i] = (uint32_t)i;
+    qsort_r(d->by_name, d->n_ports, sizeof(*d->by_name), by_name, d->ports);
+}
+
 void ovs_ports_list(struct ovs_daemon *d, const struct ovsdb_mirror *mirror)
 {
     size_t n = mirror->n_rows[OVSDB_INTERFACE];
     d->ports = xrealloc(d->ports, n ? n : 1, sizeof(*d->ports));
     d->n_ports = 0;
+    for (size_t i = 0; i < d->n_bridges; i++)
+        d->bridges[i].live = false;
     for (size_t i = 0; i < n; i++) {
         uint32_t bridge;
         const struct ovsdb_row *row = mirror->rows[OVSDB_INTERFACE][i];
-        if (find_bridge(d, row, &bridge))
-            d->ports[d->n_ports++] = make_port(d, row, bridge);
+        if (!find_bridge(d, row, &bridge))
+            continue;
+        d->ports[d->n_ports++] = make_port(d, row, bridge);
+        d->bridges[bridge].live |= is_live(ovsdb_str(row, OVSDB_IF_TYPE));
     }
     qsort(d->ports, d->n_ports, sizeof(*d->ports), by_place);
+    index_names(d);
 }
 
 const struct ovs_port *ovs_port_numbered(const struct ovs_daemon *d, size_t bridge, uint32_t number)
@@ -175,11 +202,27 @@ const struct ovs_port *ovs_port_numbered(const struct ovs_daemon *d, size_t brid
     return port && number && port->bridge == bridge && port->number == number ? port : NULL;
 }
 
+/* As strcmp, of a slice that may hold anything. */
+static int compare_name(struct ovs_span name, const char *text)
+{
+    int order = strncmp(name.s, text, name.len);
+    return order ? order : text[strnlen(text, name.len)] ? -1 : 0;
+}
+
 const struct ovs_port *ovs_port_called(const struct ovs_daemon *d, struct ovs_span name)
 {
-    for (size_t i = 0; i < d->n_ports; i++)
-        if (ovs_span_is(name, d->ports[i].name))
-            return &d->ports[i];
+    size_t low = 0, high = d->n_ports;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ovs_port *port = &d->ports[d->by_name[middle]];
+        int order = compare_name(name, port->name);
+        if (order == 0)
+            return ovs_span_is(name, port->name) ? port : NULL;
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 

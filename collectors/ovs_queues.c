@@ -15,7 +15,8 @@
 #include "collectors/ovs_ports.h"
 #include "src/memory.h"
 
-#define DEFAULT_WINDOW_S 60 /* of releases that do not say */
+#define DEFAULT_WINDOW_S 60  /* of releases that do not say */
+#define FEW_PORTS        256 /* with more, the datapath is not asked for what it counts of each */
 
 /* A question and its answer. */
 struct query {
@@ -56,11 +57,20 @@ static struct query ask(struct queues *q, enum unixctl_command command, const ch
         .ticket = unixctl_send(q->daemon.ctl, command, argument, call->deadline_ns, err, sizeof(err))};
 }
 
+/* The datapath's own counts of ports: upcalls, and all of them where a bridge cannot be asked. */
+static bool wants_port_counts(const struct ovs_daemon *d)
+{
+    bool all_told = d->db != NULL;
+    for (size_t i = 0; i < d->n_bridges; i++)
+        all_told = all_told && !d->bridges[i].why[0];
+    return !all_told || d->n_ports <= FEW_PORTS;
+}
+
 static void send_questions(struct queues *q, const struct collect_call *call)
 {
     struct ovs_daemon *d = &q->daemon;
     q->sent_ns = clock_mono_ns();
-    q->dpctl = ask(q, UNIXCTL_DPCTL_SHOW, NULL, call);
+    q->dpctl = ask(q, wants_port_counts(d) ? UNIXCTL_DPCTL_SHOW : UNIXCTL_DPCTL_SUMMARY, NULL, call);
     q->upcall = ask(q, UNIXCTL_UPCALL_SHOW, NULL, call);
     q->coverage = ask(q, UNIXCTL_COVERAGE_SHOW, NULL, call);
     for (size_t i = 0; i < d->n_datapaths; i++) {
@@ -68,7 +78,7 @@ static void send_questions(struct queues *q, const struct collect_call *call)
         q->pmds[i].rxq = ask(q, q->whole_window ? UNIXCTL_PMD_RXQ : UNIXCTL_PMD_RXQ_5S, name, call);
         q->pmds[i].sleep = ask(q, UNIXCTL_PMD_SLEEP, name, call);
     }
-    ovs_daemon_ask_ports(d, call);
+    ovs_daemon_ask_ports(d, false, call);
 }
 
 /* COLLECT_OK also for a command that the daemon refuses: query->text is NULL then. */
@@ -320,29 +330,70 @@ static struct ports_info *foreign_port(struct queues *q, const struct ovs_dp_por
     return info;
 }
 
-/* Counters are told here only where the bridge cannot be asked for them at every tick. */
-static void fill_port(struct queues *q, const struct ovs_dp_port *told)
+/* Where the database cannot be read the datapath's list is all there is. */
+static void fill_foreign_port(struct queues *q, const struct ovs_dp_port *told)
 {
-    const struct ovs_port *port = q->daemon.db ? ovs_port_called(&q->daemon, told->name) : NULL;
-    uint64_t value;
-    if (q->daemon.db && !port) /* the datapath's own end of all tunnels of a kind, and such */
-        return;
-    struct ports_info *info =
-        port ? ovs_port_brief(q->infos.inventory, &q->daemon, port) : foreign_port(q, told);
+    struct ports_info *info = foreign_port(q, told);
     set_queue_counts(info, told);
+    put_counters(new_row(q, TABLE_PORTS, info), told, false, false);
+}
+
+/* What OpenFlow and the datapath told of each port of the database; NULL: nothing. */
+struct told {
+    const struct ovs_of_port *flow;
+    const struct ovs_dp_port *datapath;
+};
+
+static struct told *match_told(const struct queues *q)
+{
+    const struct ovs_daemon *d = &q->daemon;
+    struct told *told = xzalloc((d->n_ports + 1) * sizeof(*told));
+    for (size_t b = 0; b < d->n_bridges; b++) {
+        for (size_t i = 0; d->bridges[b].answered && i < d->bridges[b].stats.n_ports; i++) {
+            const struct ovs_of_port *of = &d->bridges[b].stats.ports[i];
+            const struct ovs_port *port = ovs_port_numbered(d, b, of->number);
+            if (port)
+                told[port - d->ports].flow = of;
+        }
+    }
+    /* Of the datapath's own end of all tunnels of a kind, and such, the database knows nothing. */
+    for (size_t i = 0; i < q->show.n_ports; i++) {
+        const struct ovs_port *port = ovs_port_called(d, q->show.ports[i].name);
+        if (port)
+            told[port - d->ports].datapath = &q->show.ports[i];
+    }
+    return told;
+}
+
+/* Counters are told here only of bridges that are not asked for them, or cannot be, at every tick. */
+static void fill_port(struct queues *q, const struct ovs_port *port, const struct told *told)
+{
+    const struct ovs_bridge *bridge = &q->daemon.bridges[port->bridge];
+    uint64_t value;
+    struct ports_info *info = ovs_port_brief(q->infos.inventory, &q->daemon, port);
+    if (told->datapath)
+        set_queue_counts(info, told->datapath);
     struct ports_row *row = new_row(q, TABLE_PORTS, info);
-    if (!port || !q->daemon.bridges[port->bridge].answered)
-        put_counters(row, told, port && port->turned, port && port->idle_local);
-    if (ovs_dp_port_get(told, OVS_DPP_UPCALL_PACKETS, &value))
+    if (told->datapath && ovs_dp_port_get(told->datapath, OVS_DPP_UPCALL_PACKETS, &value))
         row_set(row, upcalls, value);
+    if (told->flow && !bridge->live) {
+        row->head.t_ns = bridge->t_ns;
+        ovs_port_fill(row, port, &bridge->stats, told->flow);
+    } else if (told->datapath && !bridge->answered) {
+        put_counters(row, told->datapath, port->turned, port->idle_local);
+    }
 }
 
 static void fill_show(struct queues *q)
 {
     for (size_t i = 0; i < q->show.n_datapaths; i++)
         fill_datapath(q, &q->show.datapaths[i]);
-    for (size_t i = 0; i < q->show.n_ports; i++)
-        fill_port(q, &q->show.ports[i]);
+    for (size_t i = 0; i < q->show.n_ports && !q->daemon.db; i++)
+        fill_foreign_port(q, &q->show.ports[i]);
+    struct told *told = match_told(q);
+    for (size_t i = 0; i < q->daemon.n_ports; i++)
+        fill_port(q, &q->daemon.ports[i], &told[i]);
+    free(told);
 }
 
 /* ---- counters without a column ---- */

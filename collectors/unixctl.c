@@ -26,6 +26,7 @@ const struct unixctl_command_info unixctl_commands[UNIXCTL_N_COMMANDS] = {
                             .takes_argument = true},
     [UNIXCTL_PMD_SLEEP] = {.method = "dpif-netdev/pmd-sleep-show", .takes_argument = true},
     [UNIXCTL_DPCTL_SHOW] = {.method = "dpctl/show", .fixed = {"-s"}, .takes_argument = true},
+    [UNIXCTL_DPCTL_SUMMARY] = {.method = "dpctl/show", .takes_argument = true},
     [UNIXCTL_DPIF_SHOW] = {.method = "dpif/show"},
     [UNIXCTL_COVERAGE_SHOW] = {.method = "coverage/show"},
     [UNIXCTL_COVERAGE_READ] = {.method = "coverage/read-counter", .takes_argument = true},

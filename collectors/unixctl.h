@@ -18,12 +18,13 @@
 enum unixctl_command {
     UNIXCTL_VERSION,
     UNIXCTL_LIST_COMMANDS,
-    UNIXCTL_PMD_STATS,  /* argument: datapath; until 3.7 */
-    UNIXCTL_PMD_PERF,   /* argument: datapath; from 2.10 */
-    UNIXCTL_PMD_RXQ,    /* argument: datapath; usage over the daemon's own window (60 s) */
-    UNIXCTL_PMD_RXQ_5S, /* the same over 5 s from 3.1 on; 2.9 to 3.0 ignore the wish, 2.8 refuses */
-    UNIXCTL_PMD_SLEEP,  /* argument: datapath; from 3.2 */
-    UNIXCTL_DPCTL_SHOW, /* argument: datapath; with the ports' statistics */
+    UNIXCTL_PMD_STATS,     /* argument: datapath; until 3.7 */
+    UNIXCTL_PMD_PERF,      /* argument: datapath; from 2.10 */
+    UNIXCTL_PMD_RXQ,       /* argument: datapath; usage over the daemon's own window (60 s) */
+    UNIXCTL_PMD_RXQ_5S,    /* the same over 5 s from 3.1 on; 2.9 to 3.0 ignore the wish, 2.8 refuses */
+    UNIXCTL_PMD_SLEEP,     /* argument: datapath; from 3.2 */
+    UNIXCTL_DPCTL_SHOW,    /* argument: datapath; with the ports' statistics */
+    UNIXCTL_DPCTL_SUMMARY, /* the same without: half as dear where there are many ports */
     UNIXCTL_DPIF_SHOW,
     UNIXCTL_COVERAGE_SHOW,
     UNIXCTL_COVERAGE_READ, /* argument: counter; from 2.12 */

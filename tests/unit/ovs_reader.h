@@ -197,4 +197,12 @@ static inline void check_ports(const struct reader *r, const char *dir)
     assert_false(row_has(missing, rx_packets));
 }
 
+/* Inode of this process's network namespace, which is the fake daemon's too. */
+static inline uint64_t own_netns(void)
+{
+    struct stat st;
+    assert_int_equal(stat("/proc/self/ns/net", &st), 0);
+    return st.st_ino;
+}
+
 #endif
