@@ -66,7 +66,18 @@ t_sums_over_ten_seconds() {
 }
 
 # Another reader with a clock of its own, at the same time: the same rate and the same share of busy cycles.
-t_rates_are_anothers() {
+t_rates_are_anothers() { # on a busy machine the two read at moments too far apart: three tries
+    local try
+    for try in 1 2; do
+        rm -rf "$LAB/rec"
+        ! (trap - ERR EXIT; set +e; rates_beside >/dev/null 2>&1) || return 0
+    done
+    rm -f "$LAB_WHY"
+    rm -rf "$LAB/rec"
+    rates_beside
+}
+
+rates_beside() {
     local theirs ours
     record_start "$LAB/rec" --only ovs -d 0.5
     ovs_check sample "$OVS_CTL" vhu0 0 6 >"$LAB/samples"
@@ -78,9 +89,14 @@ t_rates_are_anothers() {
     assert_between "$ours" "$(awk -v t="$theirs" 'BEGIN { print t - 1 }')" "$(awk -v t="$theirs" 'BEGIN { print t + 1 }')" busy
 }
 
+loss_is_seen() {
+    "$VNETTOP" snapshot -d 1 --only ovs,netlink --table ports -o - >"$LAB/ports.csv"
+    [ -n "$(csv "$LAB/ports.csv" tx_loss_pct name=vhu1)" ] && [ -n "$(csv "$LAB/ports.csv" vrings name=vhu1)" ]
+}
+
 # 97 % of what comes is lost at vhu1, and every packet is somewhere.
 t_loss_by_cause() {
-    "$VNETTOP" snapshot -d 1 --only ovs,netlink --table ports -o - >"$LAB/ports.csv"
+    wait_until 20 loss_is_seen # a first read may come late on a busy machine
     assert_between "$(csv "$LAB/ports.csv" tx_loss_pct name=vhu1)" 1 100 "loss"
     assert_within "$(csv "$LAB/ports.csv" tx_failure_drop_pps name=vhu1)" "$(csv "$LAB/ports.csv" tx_drop_pps name=vhu1)" 0.1 "cause"
     assert_eq "$(csv "$LAB/ports.csv" kind name=vhu1)" vhost-user
