@@ -72,7 +72,7 @@ void check_poller_preempted(const struct rule *rule, const struct frame *frame, 
 struct tenants {
     unsigned n, pollers;
     const struct join_thread *threads[TENANTS];
-    double wanted;
+    double wanted, ran;
 };
 
 static struct tenants tenants_of(const struct frame *frame, int64_t cpu)
@@ -87,6 +87,7 @@ static struct tenants tenants_of(const struct frame *frame, int64_t cpu)
             t.threads[t.n] = thread;
         t.n++;
         t.wanted += wants;
+        t.ran += rule_run(thread);
         t.pollers += join_is_poller(thread);
     }
     return t;
@@ -120,7 +121,8 @@ static void check_tenants(const struct rule *rule, const struct frame *frame, st
     {
         int64_t cpu = (int64_t)((const struct cpus_info *)row->part.cur->info)->cpu;
         struct tenants t = tenants_of(frame, cpu);
-        if (t.n < 2 || !(t.wanted > 105) || (t.pollers > 0) != polled)
+        /* Where they have little of it, somebody else is in their way. */
+        if (t.n < 2 || !(t.wanted > 105) || !(t.ran >= 60) || (t.pollers > 0) != polled)
             continue;
         struct finding *f = finding_add(out, rule, SEVERITY_BAD, t.wanted, row);
         finding_name(f, "CPU %lld", (long long)cpu);

@@ -20,6 +20,7 @@ setup() {
     guests_up rate=2000
     pin vmtx 0
     pin vmrx 1
+    first_in_line "$(guest_pid vmtx)" "$(guest_pid vmrx)"
 }
 
 pin() { # VM CPUS
@@ -31,8 +32,6 @@ busy() { # VM: its vCPU as busy as one can be
     defer guest_do "$1" 'kill $(cat /busy)'
 }
 
-# Ten packets a second are lost now and then by a guest that waits for its CPU on a machine with other work: that is a
-# finding of its own, and not of this case. Two thousand a second and rings of a thousand packets are far from it.
 t_healthy_guests_are_silent() {
     findings_start
     record_more "$LAB/rec" 10

@@ -334,6 +334,14 @@ CHANGE(two_on_one_unknown)
     UNKNOWN(hand, threads, THREADS, VM10 "/vcpu/0", run_ns);
 }
 
+/* They wait for somebody else: neither has much of the CPU. */
+CHANGE(two_on_one_of_anothers)
+{
+    two_on_one(hand);
+    hand_run(hand, VM1 "/vcpu/0", 29, 50);
+    hand_run(hand, VM10 "/vcpu/0", 30, 50);
+}
+
 CHANGE(six_on_one)
 {
     for (unsigned i = 0; i < 6; i++)
@@ -349,7 +357,8 @@ static void test_cpu_shared(void **state)
             "48 %, waits 8 %)",
             "virsh vcpupin vm10 0 3"},
            {two_on_one_at_104, "", NULL, NULL, NULL}, {one_of_two_idles, "", NULL, NULL, NULL},
-           {two_may_choose, "", NULL, NULL, NULL}, {two_on_one_unknown, "", NULL, NULL, NULL},
+           {two_may_choose, "", NULL, NULL, NULL}, {two_on_one_of_anothers, "vcpu-steal", NULL, NULL, NULL},
+           {two_on_one_unknown, "", NULL, NULL, NULL},
            {six_on_one, "cpu-shared", "CPU 13", "only one for 6 threads that want 120 % of it: vm10 worker/0",
             "virsh emulatorpin vm10 "});
 }
