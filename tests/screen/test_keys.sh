@@ -55,7 +55,12 @@ await_gone() { # until the program has ended
 start() { # COLS ROWS ARGUMENT...
     local cols=$1 rows=$2
     shift 2
-    t new-session -d -s main -x "$cols" -y "$rows" -c "$work" "exec '$program' $*"
+    local try
+    for try in 1 2 3 4 5; do # the server of the session before may just be ending, and takes this one along
+        t new-session -d -s main -x "$cols" -y "$rows" -c "$work" "exec '$program' $*" 2>/dev/null &&
+            t has-session -t main 2>/dev/null && return
+        sleep 0.2
+    done
 }
 
 stop() {
