@@ -26,14 +26,45 @@ ssize_t columns_parse(const struct table *table, const char *list, const struct 
     return (ssize_t)n;
 }
 
+#define FILTER_BYTES_MAX   1000
+#define FILTER_REPEATS_MAX 10000
+
+/* What the expression's bounds {n,m} multiply to, as if each held the one before. */
+static unsigned long count_repeats(const char *text)
+{
+    unsigned long product = 1;
+    for (const char *p = text; (p = strchr(p, '{')) && product <= FILTER_REPEATS_MAX; p++) {
+        unsigned long most = 1, number = 0;
+        for (const char *q = p + 1; (*q >= '0' && *q <= '9') || *q == ','; q++) {
+            number = *q == ',' ? 0 : number * 10 + (unsigned long)(*q - '0');
+            number = number < FILTER_REPEATS_MAX ? number : FILTER_REPEATS_MAX + 1;
+            most = number > most ? number : most;
+        }
+        product *= most;
+    }
+    return product;
+}
+
+/* The C library's compiler writes each bound out and calls itself for each bracket: some dozen bytes take all
+ * memory, or all stack. NULL when it may have the text. */
+static const char *too_large(const char *text)
+{
+    if (strlen(text) > FILTER_BYTES_MAX)
+        return "longer than 1000 bytes";
+    return count_repeats(text) > FILTER_REPEATS_MAX ? "its {} repeat more than 10000 times" : NULL;
+}
+
 int filter_compile(regex_t *filter, const char *text, char *error, size_t error_size)
 {
-    int rc = regcomp(filter, text, REG_EXTENDED | REG_NOSUB | REG_ICASE);
+    char cause[128];
+    const char *why = too_large(text);
+    int rc = why ? REG_ESPACE : regcomp(filter, text, REG_EXTENDED | REG_NOSUB | REG_ICASE);
     if (rc == 0)
         return 0;
-    char cause[128];
-    regerror(rc, filter, cause, sizeof(cause));
-    snprintf(error, error_size, "filter %s: %s; it is a POSIX extended regular expression", text, cause);
+    if (!why)
+        regerror(rc, filter, cause, sizeof(cause));
+    snprintf(error, error_size, "filter %.100s: %s; it is a POSIX extended regular expression", text,
+             why ? why : cause);
     return -1;
 }
 

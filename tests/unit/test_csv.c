@@ -17,6 +17,7 @@
 
 #include "src/csv.h"
 #include "src/csv_reader.h"
+#include "src/select.h"
 
 #define SECOND INT64_C(1000000000)
 #define NOW    (100 * SECOND)
@@ -196,6 +197,35 @@ static void test_filter(void **state)
     assert_rows(pairs, 2, &selection, HEAD ",7,two,,0.250000000,\n");
     reads_free(&one);
     reads_free(&two);
+}
+
+static void expect_filter(const char *text, const char *why)
+{
+    regex_t filter;
+    char error[512] = "";
+    int rc = filter_compile(&filter, text, error, sizeof(error));
+    assert_int_equal(rc, why ? -1 : 0);
+    if (why)
+        assert_non_null(strstr(error, why));
+    else
+        regfree(&filter);
+}
+
+/* What the C library would take all memory, all stack or minutes for is refused. */
+static void test_hostile_filters(void **state)
+{
+    (void)state;
+    char long_text[20001];
+    memset(long_text, '(', sizeof(long_text) - 1);
+    long_text[sizeof(long_text) - 1] = '\0';
+    expect_filter(long_text, "longer than 1000 bytes");
+    expect_filter("((((a{1,255}){1,255}){1,255}){1,255})", "repeat more than");
+    expect_filter("a{1,99999999999999999999}", "repeat more than");
+    expect_filter("a{255}b{255}", "repeat more than");
+    expect_filter("(", "it is a POSIX extended");
+    expect_filter("([0-9a-f]{2}:){5}[0-9a-f]{1,2}", NULL);
+    expect_filter("[0-9]{1,3}(\\.[0-9]{1,3}){3}", NULL);
+    expect_filter("^vnet{0,}x{,4}$", NULL);
 }
 
 static void test_quality(void **state)
@@ -592,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_headers_of_all_tables),
         cmocka_unit_test(test_columns_chosen_twice_and_keys),
         cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_hostile_filters),
         cmocka_unit_test(test_quality),
         cmocka_unit_test(test_quality_of_parts),
         cmocka_unit_test(test_rates_are_exact),
