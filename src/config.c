@@ -71,7 +71,8 @@ int config_read(const char *path, bool must_exist, config_line_fn *line, void *c
     if (!*text) {
         if (error[0])
             return -1;
-        if (errno == ENOENT && !must_exist)
+        bool absent = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+        if (absent && !must_exist) /* or in a home that is another user's (sudo, setpriv) */
             return 1;
         snprintf(error, error_size, "%s: %s", path, strerror(errno));
         return -1;

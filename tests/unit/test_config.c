@@ -196,6 +196,10 @@ static void test_files_that_are_none(void **state)
     assert_int_equal(read_path(folder, false, error), -1);
     snprintf(expected, sizeof(expected), "%s: Is a directory; it should hold lines of KEY = VALUE", folder);
     assert_string_equal(error, expected);
+    /* Below what is no folder there is no file. */
+    snprintf(path, sizeof(path), "/dev/null/vnettop/config");
+    assert_int_equal(read_path(path, false, error), 1);
+    assert_int_equal(read_path(path, true, error), -1);
     /* A pipe nobody writes to must not keep the program. */
     path_of(path, "pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
