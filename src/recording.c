@@ -73,11 +73,25 @@ static const char *mend_of(int code)
     return "choose another folder";
 }
 
+/* The end of a path that would leave no room for cause and mend. */
+static const char *path_end(const char *path, size_t room)
+{
+    size_t n = strlen(path);
+    if (n <= room)
+        return path;
+    path += n - room;
+    while (((unsigned char)*path & 0xc0) == 0x80) /* no half character */
+        path++;
+    return path;
+}
+
 /* "cannot write DIR/ports.csv: No space left on device: free some space there, ..."; returns -1. */
 static int fail(char *error, size_t size, const char *verb, const char *dir, const char *name, int code)
 {
+    const char *end = path_end(dir, size / 3);
     const char *slash = *dir && *name ? "/" : "";
-    snprintf(error, size, "cannot %s %s%s%s: %s: %s", verb, dir, slash, name, strerror(code), mend_of(code));
+    snprintf(error, size, "cannot %s %s%s%s%s: %s: %s", verb, end == dir ? "" : "...", end, slash, name,
+             strerror(code), mend_of(code));
     return -1;
 }
 

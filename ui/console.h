@@ -45,6 +45,7 @@ struct console {
     struct takeaway *takeaway;
     const char *const *theme_folders;
     struct theme theme;
+    char kept_theme[32]; /* chosen here or in an earlier run: a file that an option names is no such choice */
     struct format_style style;
 
     size_t view;

@@ -3,6 +3,7 @@
  * What each action does to the console: one short function each, in a table by action. A typed line ends in
  * prompt_done, a list in the chooser's keys.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,7 +287,7 @@ static void act_snapshot(struct console *console)
 
 static void act_record(struct console *console)
 {
-    char folder[128], error[256];
+    char folder[PATH_MAX], error[256];
     if (!console->frame)
         return;
     if (takeaway_recording(console->takeaway)) {
@@ -327,23 +328,35 @@ static void act_idle(struct console *console)
     console_say(console, state->show_idle ? "idle rows shown" : "idle rows hidden");
 }
 
-static void act_theme(struct console *console)
+/* The next theme that can be loaded; one that cannot is named, and does not stand in the way of the others.
+ */
+static void next_theme(struct console *console, char *const *names, size_t n)
 {
-    char *names[64], error[256];
-    size_t n = theme_list(console->theme_folders, names, 64), at = 0;
+    char error[256] = "", wrong[256];
+    size_t at = 0;
     while (at < n && strcmp(names[at], console->theme.name) != 0)
         at++;
-    if (n > 0) {
+    for (size_t step = 1; step <= n; step++) {
         struct theme theme;
-        const char *next = names[(at + 1) % n];
-        if (theme_load(&theme, next, console->theme_folders, error, sizeof(error)) < 0) {
-            console_complain(console, "%s", error);
-        } else {
-            console->theme = theme;
-            console_say(console, "theme: %s", theme.name);
-            console->settings_changed = true;
+        const char *name = names[(at + step) % n];
+        if (theme_load(&theme, name, console->theme_folders, wrong, sizeof(wrong)) < 0) {
+            memcpy(error, wrong, sizeof(error));
+            continue;
         }
+        console->theme = theme;
+        snprintf(console->kept_theme, sizeof(console->kept_theme), "%s", theme.name);
+        console->settings_changed = true;
+        console_say(console, "theme: %s%s%s", theme.name, error[0] ? "; left out: " : "", error);
+        return;
     }
+    console_complain(console, "%s", error);
+}
+
+static void act_theme(struct console *console)
+{
+    char *names[64];
+    size_t n = theme_list(console->theme_folders, names, 64);
+    next_theme(console, names, n);
     for (size_t i = 0; i < n; i++)
         free(names[i]);
 }

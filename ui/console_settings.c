@@ -25,6 +25,14 @@ static int load_view(struct console *console, const char *what, const char *name
     return table_set_sort(state, table, value, error, error_size);
 }
 
+static int load_theme(struct console *console, const char *name, char *error, size_t error_size)
+{
+    if (theme_load(&console->theme, name, console->theme_folders, error, error_size) < 0)
+        return -1;
+    snprintf(console->kept_theme, sizeof(console->kept_theme), "%s", console->theme.name);
+    return 0;
+}
+
 static int take_setting(void *context, const char *key, const char *value, char *error, size_t error_size)
 {
     struct console *console = context;
@@ -33,7 +41,7 @@ static int take_setting(void *context, const char *key, const char *value, char 
     if (strncmp(key, "sort.", 5) == 0)
         return load_view(console, "sort", key + 5, value, error, error_size);
     if (strcmp(key, "theme") == 0)
-        return theme_load(&console->theme, value, console->theme_folders, error, error_size);
+        return load_theme(console, value, error, error_size);
     for (int i = 0; strcmp(key, "units") == 0 && i < FORMAT_UNITS; i++)
         if (strcmp(value, format_units_name((enum format_units)i)) == 0)
             console->style.units = (enum format_units)i;
@@ -86,7 +94,9 @@ int console_save_settings(struct console *console, char *error, size_t error_siz
     if (!out)
         return 0;
     fputs("# Written by vnettop when it ends; columns and orders as they were chosen.\n", out);
-    fprintf(out, "theme = %s\nunits = %s\n", console->theme.name, format_units_name(console->style.units));
+    if (console->kept_theme[0])
+        fprintf(out, "theme = %s\n", console->kept_theme);
+    fprintf(out, "units = %s\n", format_units_name(console->style.units));
     for (size_t i = 0; i < n_views; i++)
         save_view(console, i, out);
     fclose(out);

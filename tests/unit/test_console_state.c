@@ -342,6 +342,70 @@ static void test_settings_of_another_time(void **state)
     set_config_home("none");
 }
 
+/* A theme file that an option names has no name to find it by in the next run: it is not kept. */
+static void test_named_theme_file_is_not_kept(void **state)
+{
+    (void)state;
+    struct console console;
+    char error[256], path[PATH_MAX + 32];
+    set_config_home("theme-file");
+    snprintf(path, sizeof(path), "%s/own.theme", work);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("title = red\n", file);
+    fclose(file);
+    host.options.theme = path;
+    open_console(&console);
+    assert_string_equal(console.theme.name, "own");
+    press(&console, "u");
+    assert_int_equal(console_save_settings(&console, error, sizeof(error)), 0);
+    console_free(&console);
+    host.options.theme = NULL;
+    open_console(&console);
+    assert_string_equal(console.message, "");
+    assert_int_equal(console.style.units, UNITS_BYTES);
+    console_free(&console);
+    set_config_home("none");
+}
+
+/* A broken theme in the folder is named once, and those behind it are reached. */
+static void test_broken_theme_is_passed(void **state)
+{
+    (void)state;
+    struct console console;
+    char error[256], path[PATH_MAX];
+    const char *folders[] = {work, NULL};
+    snprintf(path, sizeof(path), "%.3900s/e.theme", work);
+    assert_int_equal(config_write(path, "title = nocolour\n", error, sizeof(error)), 0);
+    snprintf(path, sizeof(path), "%.3900s/f.theme", work);
+    assert_int_equal(config_write(path, "title = red\n", error, sizeof(error)), 0);
+    open_console(&console);
+    console.theme_folders = folders;
+    press(&console, "t");
+    assert_string_equal(console.theme.name, "f");
+    assert_non_null(strstr(console.message, "e.theme:1: unknown colour"));
+    console_free(&console);
+    unlink(path);
+}
+
+/* However long the folder's name is, it is that folder. */
+static void test_record_into_a_long_path(void **state)
+{
+    (void)state;
+    struct console console;
+    char path[PATH_MAX + 256];
+    int n = snprintf(path, sizeof(path), "%s/%0200d", work, 7);
+    assert_true(n < PATH_MAX);
+    host.options.out = path;
+    open_console(&console);
+    press(&console, "R");
+    assert_string_equal(takeaway_recording(host.takeaway), path);
+    press(&console, "R");
+    assert_int_equal(access(path, F_OK), 0);
+    host.options.out = NULL;
+    console_free(&console);
+}
+
 /* Columns in an order of one's own keep it when another joins them. */
 static void test_columns_keep_their_order(void **state)
 {
@@ -411,6 +475,9 @@ int main(void)
         cmocka_unit_test(test_monkey),
         cmocka_unit_test(test_settings_persist),
         cmocka_unit_test(test_settings_of_another_time),
+        cmocka_unit_test(test_named_theme_file_is_not_kept),
+        cmocka_unit_test(test_broken_theme_is_passed),
+        cmocka_unit_test(test_record_into_a_long_path),
         cmocka_unit_test(test_columns_keep_their_order),
         cmocka_unit_test(test_chosen_column_stays),
         cmocka_unit_test(test_bad_options),

@@ -234,6 +234,19 @@ static void test_refused_folders(void **state)
     place_free(&place);
 }
 
+/* Of a long path the end is shown: cause and mend are not what is cut off. */
+static void test_long_folder_is_refused_in_words(void **state)
+{
+    (void)state;
+    char dir[600], error[256];
+    snprintf(dir, sizeof(dir), "/dev/null/%0500d/run", 0);
+    struct meta *meta = meta_new(NULL, 1);
+    assert_null(recording_open(dir, meta, &usual, error, sizeof(error)));
+    meta_free(meta);
+    assert_non_null(strstr(error, "cannot create folder ...0"));
+    assert_non_null(strstr(error, "0/run: Not a directory: choose a folder"));
+}
+
 static void test_counters_when_asked_for(void **state)
 {
     (void)state;
@@ -508,6 +521,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folder),
         cmocka_unit_test(test_refused_folders),
+        cmocka_unit_test(test_long_folder_is_refused_in_words),
         cmocka_unit_test(test_counters_when_asked_for),
         cmocka_unit_test(test_print),
         cmocka_unit_test(test_end_at_every_byte),
