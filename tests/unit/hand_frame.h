@@ -152,13 +152,13 @@ static inline void hand_cpu(struct hand *hand, unsigned cpu, unsigned numa, cons
     hand_cpu_ticks(hand, cpu, 95, 0);
 }
 
-/* uri NULL: started by hand. Its key is vm:NAME, as if the name were a UUID. */
-static inline void hand_vm(struct hand *hand, const char *id, const char *name, const char *uri)
+/* uri NULL: started by hand. What stands behind vm: in the key is its UUID. */
+static inline void hand_vm(struct hand *hand, const char *key, const char *name, const char *uri)
 {
-    struct vms_info *info = inventory_info(hand->inventory, TABLE_VMS, "vm:%s", id);
+    struct vms_info *info = inventory_info(hand->inventory, TABLE_VMS, "%s", key);
     info_set(info, vm_key, info->head.key);
     info_set(info, name, hand_text(hand, name));
-    info_set(info, uuid, hand_text(hand, id));
+    info_set(info, uuid, hand_text(hand, key + strlen("vm:")));
     info_set(info, pid, UINT64_C(4242));
     if (uri)
         info_set(info, uri, hand_text(hand, uri));
@@ -387,9 +387,9 @@ static inline void hand_healthy_cpus(struct hand *hand)
 
 static inline void hand_healthy_vms(struct hand *hand)
 {
-    hand_vm(hand, VM1 + 3, "vm1", "qemu:///system");
-    hand_vm(hand, VM10 + 3, "vm10", "qemu:///system");
-    hand_vm(hand, PLAIN + 3, "plain", NULL);
+    hand_vm(hand, VM1, "vm1", "qemu:///system");
+    hand_vm(hand, VM10, "vm10", "qemu:///system");
+    hand_vm(hand, PLAIN, "plain", NULL);
     hand_thread(hand, VM1, "vcpu", 0, 2, "2", 80, 0.5);
     hand_thread(hand, VM1, "vcpu", 1, 4, "4", 60, 0.2);
     hand_thread(hand, VM1, "emulator", 0, 7, "6-7", 3, 0);

@@ -297,6 +297,29 @@ static void test_rows_of_a_frame(void **state)
     host_free(&host);
 }
 
+/* Of two hundred taps alike the fifty worst, and the first says how many there are. */
+static void test_fifty_of_a_rule(void **state)
+{
+    (void)state;
+    struct hand hand = hand_new();
+    struct finding_list list = {0};
+    for (unsigned i = 1; i <= 200; i++) {
+        char key[32], name[32];
+        snprintf(key, sizeof(key), "net:1:%u", i);
+        snprintf(name, sizeof(name), "t%u", i);
+        hand_port(&hand, key, name, "tap", "br0", 0, 10);
+        PORT_RISE(&hand, key, tx_dropped, i * 10);
+    }
+    findings_look(hand_frame(&hand), &list);
+    assert_int_equal(list.n, 50);
+    assert_string_equal(list.findings[0].object, "t200");
+    assert_string_equal(list.findings[49].object, "t151");
+    assert_non_null(strstr(list.findings[0].text, "; 199 more are like it"));
+    assert_null(strstr(list.findings[1].text, "more"));
+    finding_list_free(&list);
+    hand_free(&hand);
+}
+
 static void test_nothing_costs_nothing(void **state)
 {
     (void)state;
@@ -352,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_the_costly_come_first),
         cmocka_unit_test(test_a_bad_one_comes_before_a_costly_one),
         cmocka_unit_test(test_rows_of_a_frame),
+        cmocka_unit_test(test_fifty_of_a_rule),
         cmocka_unit_test(test_nothing_costs_nothing),
         cmocka_unit_test(test_texts_end_whole),
     };

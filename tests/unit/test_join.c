@@ -107,7 +107,7 @@ static void test_tap_is_the_kernels(void **state)
 {
     (void)state;
     struct hand hand = hand_new();
-    hand_vm(&hand, VM1 + 3, "vm1", NULL);
+    hand_vm(&hand, VM1, "vm1", NULL);
     hand_ovs_port(&hand, "ovs:/run/openvswitch:t0", "t0", "vhost-user", NULL, 1, 1);
     hand_port(&hand, "net:1:5", "t0", "tap", NULL, 2, 2);
     hand_path(&hand, VM1, "a", "52:54:00:00:01:01", "vhost", "t0", NULL);
@@ -482,7 +482,7 @@ static void test_long_list_of_threads(void **state)
     (void)state;
     struct hand hand = hand_new();
     hand_cpu(&hand, 0, 0, NULL);
-    hand_vm(&hand, "x", "a-virtual-machine-whose-name-is-longer-than-anybody-reads", NULL);
+    hand_vm(&hand, "vm:x", "a-virtual-machine-whose-name-is-longer-than-anybody-reads", NULL);
     for (unsigned i = 0; i < 40; i++)
         hand_thread(&hand, "vm:x", "vcpu", i, 0, "0", 2, 0);
     struct cell cell = cell_of(hand_frame(&hand), TABLE_CPUS, "cpu:0", "ran");
@@ -518,7 +518,7 @@ static void test_names(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct hand hand = hand_new();
         char name[96];
-        hand_vm(&hand, "x", cases[i].vm, NULL);
+        hand_vm(&hand, "vm:x", cases[i].vm, NULL);
         hand_thread(&hand, "vm:x", "vcpu", 3, 0, "0", 2, 0);
         const struct frame *frame = hand_frame(&hand);
         join_thread_name(name, sizeof(name), frame, row_of(frame, TABLE_THREADS, "vm:x/vcpu/3"));

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "src/ledger.h"
+#include "ui/dump.h"
+#include "ui/view_path.h"
 
 static struct hop hops[LEDGER_HOPS];
 static size_t n_hops;
@@ -40,7 +42,7 @@ static void expect_hop(size_t i, const char *name, double in, double out, double
 static struct hand bridge(void)
 {
     struct hand hand = hand_new();
-    hand_vm(&hand, VM1 + 3, "vm1", NULL);
+    hand_vm(&hand, VM1, "vm1", NULL);
     hand_port(&hand, "net:1:5", "br0", "bridge", NULL, 0, 0);
     RISE(&hand, ports, PORTS, "net:1:5", ports_rx_packets, 50000);
     RISE(&hand, ports, PORTS, "net:1:5", ports_tx_packets, 44000);
@@ -154,7 +156,7 @@ static void test_port_of_no_switch(void **state)
 static struct hand ovs(void)
 {
     struct hand hand = hand_new();
-    hand_vm(&hand, VM1 + 3, "vm1", NULL);
+    hand_vm(&hand, VM1, "vm1", NULL);
     hand_pmd(&hand, 0, 0, 80, 1000000);
     hand_rxq(&hand, "vhu0", 0, 0, 80);
     hand_rxq(&hand, "vhu1", 0, 0, 0);
@@ -406,6 +408,97 @@ static void test_slow_change_has_no_lag(void **state)
     assert_true(r > 0.99);
 }
 
+/* --- what is drawn of them --- */
+
+/* A guest's tap over a minute and more: in step i its vCPU waits so much of it, and that many are lost. */
+struct story {
+    struct inventory *inventory;
+    struct store *store;
+    uint64_t lost, waited_ns;
+};
+
+static void tell(struct story *story, int64_t t_ns, double interval_s, double steal, double lost)
+{
+    struct hand hand = {.inventory = story->inventory,
+                        .prev = sample_at(story->inventory, 0),
+                        .cur = sample_at(story->inventory, t_ns)};
+    story->waited_ns += (uint64_t)(steal * interval_s * 1e7);
+    story->lost += (uint64_t)(lost * interval_s);
+    hand_vm(&hand, VM1, "vm1", NULL);
+    hand_thread(&hand, VM1, "vcpu", 0, 1, "1", 0, 0);
+    hand_port(&hand, "net:1:7", "t1", "tap", "br0", 0, (uint64_t)(t_ns / 1000000));
+    hand_path(&hand, VM1, "net0", "52:54:00:00:01:01", "tap", "t1", NULL);
+    PORT_RISE(&hand, "net:1:7", tx_dropped, story->lost);
+    RISE(&hand, threads, THREADS, VM1 "/vcpu/0", delay_ns, story->waited_ns);
+    sample_unref(hand.prev);
+    store_put(story->store, 0, hand.cur);
+    store_tick(story->store, t_ns + 1000000, 0);
+}
+
+static char *draw(const struct story *story, int64_t interval_ms)
+{
+    size_t moment = store_moments(story->store) - 1;
+    struct frame *frame = store_frame(story->store, moment);
+    struct scene scene = {
+        .frame = frame, .store = story->store, .moment = moment, .interval_ms = interval_ms};
+    struct canvas *canvas = canvas_new(40, 150, true);
+    const struct frame_row *path = frame_find(frame, TABLE_PATHS, "path:" VM1 ":52:54:00:00:01:01");
+    assert_non_null(path);
+    view_path_ledger(canvas, 0, (struct area){.rows = 40, .cols = 150}, &scene, path);
+    char *text = dump_text_string(canvas);
+    canvas_free(canvas);
+    frame_free(frame);
+    return text;
+}
+
+/* lag: seconds that the loss is behind; -1: it is not there at all. */
+static char *story_of(int lag, double interval_s)
+{
+    struct story story = {.inventory = inventory_new(), .store = store_new(1 << 22, 0)};
+    double steal[80];
+    unsigned seed = 11;
+    store_add_feed(story.store, "hand");
+    for (int i = 0; i < 80; i++) {
+        steal[i] = noise(&seed) * 60;
+        double lost = lag < 0 ? noise(&seed) * 5000 : i >= lag ? steal[i - lag] * 100 : 0;
+        tell(&story, (int64_t)((i + 1) * interval_s * 1e9), interval_s, steal[i], lost);
+    }
+    char *text = draw(&story, (int64_t)(interval_s * 1000));
+    store_free(story.store);
+    inventory_unref(story.inventory);
+    return text;
+}
+
+static void expect_drawn(char *text, const char *has, const char *has_not)
+{
+    if (has && !strstr(text, has))
+        fail_msg("no '%s' in\n%s", has, text);
+    if (has_not && strstr(text, has_not))
+        fail_msg("'%s' in\n%s", has_not, text);
+    free(text);
+}
+
+static void test_what_moves_together_is_said(void **state)
+{
+    (void)state;
+    expect_drawn(story_of(0, 1), "loss moves with vCPU steal: r 0.9", "behind");
+    expect_drawn(story_of(3, 1), "over the last minute, 3.0 s behind it",
+                 NULL);
+    expect_drawn(story_of(0, 0.25), "loss moves with vCPU steal: r ", NULL);
+    expect_drawn(story_of(-1, 1), NULL, "moves with");
+    expect_drawn(story_of(0, 10), NULL, "moves with"); /* six points are too few */
+}
+
+static void test_ledger_is_drawn(void **state)
+{
+    (void)state;
+    expect_drawn(story_of(0, 1), " TO GUEST", NULL);
+    expect_drawn(story_of(0, 1), "cause (mean of the last 10 s)", NULL);
+    expect_drawn(story_of(0, 1), "ring full", NULL);
+    expect_drawn(story_of(0, 1), "<- loses most", NULL);
+    expect_drawn(story_of(0, 1), " FROM GUEST", "unaccounted"); /* the bridge's own row is not there */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +519,8 @@ int main(void)
         cmocka_unit_test(test_too_little_to_say),
         cmocka_unit_test(test_what_stands_still_says_nothing),
         cmocka_unit_test(test_slow_change_has_no_lag),
+        cmocka_unit_test(test_what_moves_together_is_said),
+        cmocka_unit_test(test_ledger_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
