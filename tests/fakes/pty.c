@@ -332,20 +332,12 @@ static bool is_over(struct run *run)
            read(run->status_fd, &run->status, sizeof(run->status)) == sizeof(run->status);
 }
 
-/* Until it writes no more: half a screen that is stopped keeps its writer. */
-static void await_quiet(struct run *run)
-{
-    while (wait_ready(run->master, now_s() + 1))
-        take_output(run);
-}
-
-/* Ctrl-S stops what is shown, not the program; it is given a long interval. */
+/* Ctrl-S stops what is shown, not the program. */
 static void check_flow(char *const *argv)
 {
     struct run run;
     start(&run, argv);
     bool shown = wait_for(&run, 0, FIRST_WORDS);
-    await_quiet(&run);
     type(&run, "\023\014");
     type(&run, "q");
     bool over = shown && is_over(&run);

@@ -260,10 +260,9 @@ test_pty() {
         echo "skip raw terminal: $pty is not built (make tools)"
         return
     fi
-    for what in restore suspend colour refuse; do
+    for what in restore stopped suspend colour refuse; do
         "$pty" $what "$program" --only host,netlink
     done
-    "$pty" stopped "$program" --only host,netlink -d 3600
     "$pty" speed "$program" -d 3600
 }
 
