@@ -12,7 +12,7 @@
  * in the footer line, "" = not there. Order is the order of help and footer. */
 #define ALL_ACTIONS(ACTION)                                                                                  \
     ACTION(ENTER, "Enter", "detail", "open the selected row: graphs on one time axis, every number")         \
-    ACTION(BACK, "Esc Backspace", "", "back from a detail or help screen; clear search and filter")          \
+    ACTION(BACK, "Esc Backspace", "", "back from a detail or help screen; clear search and filter")                 \
     ACTION(UP, "Up k", "", "row up")                                                                         \
     ACTION(DOWN, "Down j", "", "row down")                                                                   \
     ACTION(PAGE_UP, "PgUp ^B", "", "page up")                                                                \

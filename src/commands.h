@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands without a screen: snapshot, record, diagnose. Each returns its exit status and speaks on
- * standard error. */
+/* The commands without a screen: snapshot, record, diagnose. Each returns its exit status and speaks on standard
+ * error. */
 #ifndef VNETTOP_COMMANDS_H
 #define VNETTOP_COMMANDS_H
 

@@ -11,7 +11,7 @@
 derive_fn derive_rate;                  /* difference of the counter per measured second, times scale */
 derive_fn derive_drop_rate;             /* ports: all that was lost in that direction per second */
 derive_fn derive_loss;                  /* ports: lost / (lost + delivered) in that direction */
-derive_fn derive_activity;              /* ports: packets both ways, losses weighted */
+derive_fn derive_activity;    /* ports: packets both ways, losses weighted */
 derive_fn derive_packet_size;           /* ports: bytes / packets of the interval */
 derive_fn derive_utilisation;           /* ports: bit/s of the link's speed */
 derive_fn derive_busy;                  /* cpus: 100 - idle - iowait */

@@ -3,14 +3,14 @@
  * Every table's columns, each declared once. rows.h makes the typed structs of these lists, columns.c the
  * descriptors that screen, CSV, `--columns help` and the manual loop over. To add a metric, add a line here.
  *
- *   I(type, key, title, unit, width, prio, help, ...)        inventory: changes rarely, read on the slow
- * tempo F(type, key, title, unit, width, prio, help, ...)        read at every tick D(fn, of, key, title,
- * unit, width, prio, help, ...)      derived by fn (derive.c), of = the row column it is made of T(fn, key,
- * title, width, prio, help, ...)                a text derived by fn (derive_join.c)
+ *   I(type, key, title, unit, width, prio, help, ...)        inventory: changes rarely, read on the slow tempo
+ *   F(type, key, title, unit, width, prio, help, ...)        read at every tick
+ *   D(fn, of, key, title, unit, width, prio, help, ...)      derived by fn (derive.c), of = the row column it is made of
+ *   T(fn, key, title, width, prio, help, ...)                a text derived by fn (derive_join.c)
  *
  * type: STR text, U64 number now (gauge, state), F64 fraction, CNT 64-bit counter that only rises.
- * width: least width on the screen. prio: 9 leaves a narrow screen last, 1 first, 0 is shown only when
- * chosen. The tail takes designated initialisers of struct column: .flags, .watch, .bad, .scale.
+ * width: least width on the screen. prio: 9 leaves a narrow screen last, 1 first, 0 is shown only when chosen.
+ * The tail takes designated initialisers of struct column: .flags, .watch, .bad, .scale.
  */
 #ifndef VNETTOP_TABLES_H
 #define VNETTOP_TABLES_H

@@ -260,7 +260,7 @@ test_pty() {
         echo "skip raw terminal: $pty is not built (make tools)"
         return
     fi
-    for what in restore stopped suspend colour refuse; do
+    for what in restore suspend colour refuse; do
         "$pty" $what "$program" --only host,netlink
     done
     "$pty" speed "$program" -d 3600
