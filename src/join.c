@@ -70,6 +70,12 @@ static bool same_text(const char *a, const char *b)
 
 /* --- ports by what NICs know of them --- */
 
+/* Row numbers by the hash of a text, open. */
+struct join_index {
+    size_t mask;
+    uint32_t *slots;
+};
+
 /* A look-up by one kind of text must not meet those of another. */
 enum index_salt { BY_NAME, BY_SOCKET = 1, BY_MAC = 2 };
 
@@ -233,13 +239,14 @@ static void join_ports(const struct frame *frame, struct join *join)
     size_t n = frame->table[TABLE_PATHS].n;
     if (n == 0)
         return;
-    join->ports = index_ports(frame);
+    struct join_index index = index_ports(frame);
     for (size_t i = 0; i < n; i++) {
-        uint32_t port = find_port(frame, &join->ports, &frame->table[TABLE_PATHS].rows[i]);
+        uint32_t port = find_port(frame, &index, &frame->table[TABLE_PATHS].rows[i]);
         join->path_port[i] = port;
         if (port != JOIN_NONE && join->port_path[port] == JOIN_NONE)
             join->port_path[port] = (uint32_t)i;
     }
+    free(index.slots);
 }
 
 static void chain_paths(const struct frame *frame, struct join *join)
@@ -291,7 +298,6 @@ void join_free(struct join *join)
     free(join->path_vm);
     free(join->path_port);
     free(join->port_path);
-    free(join->ports.slots);
     free(join->port_pmd);
     free(join->serving);
     free(join->serving_known);
@@ -396,27 +402,15 @@ const struct frame_row *join_process_of_port(const struct frame *frame, const st
 
 /* --- who serves --- */
 
-/* The port of a queue: OVS's own by its key, one of the kernel's by name in that datapath. */
+/* The port of a queue, by its key: of OVS's own, for who polls a guest's. */
 static const struct frame_row *port_of_queue(const struct frame *frame, const struct frame_row *rxq)
 {
     const char *ovs = JOIN_TEXT(rxq, struct rxqs_info, ovs), *name = JOIN_TEXT(rxq, struct rxqs_info, port);
-    const char *datapath = JOIN_TEXT(rxq, struct rxqs_info, datapath);
-    const struct join_index *index = &join_get(frame)->ports;
     char key[512];
     if (!ovs || !name)
         return NULL;
     snprintf(key, sizeof(key), "ovs:%s:%s", ovs, name);
-    const struct frame_row *port = frame_find(frame, TABLE_PORTS, key);
-    if (port || !index->slots)
-        return port;
-    for (size_t at = index_hash(name, BY_NAME) & index->mask; index->slots[at] != JOIN_NONE;
-         at = (at + 1) & index->mask) {
-        port = &frame->table[TABLE_PORTS].rows[index->slots[at]];
-        if (is_kernel_port(port) && same_text(JOIN_TEXT(port, struct ports_info, name), name) &&
-            same_text(JOIN_TEXT(port, struct ports_info, datapath), datapath))
-            return port;
-    }
-    return NULL;
+    return frame_find(frame, TABLE_PORTS, key);
 }
 
 static double busy_of(const struct frame *frame, const struct frame_row *pmd)

@@ -20,12 +20,6 @@ struct cpu_node {
     uint32_t first_on, first_bound;
 };
 
-/* Row numbers by the hash of a text, open. */
-struct join_index {
-    size_t mask;
-    uint32_t *slots;
-};
-
 struct join {
     struct vm_node *vms;
     struct join_thread *threads;
@@ -33,8 +27,7 @@ struct join {
     struct cpu_node *cpus;
     size_t n_cpus;
     uint32_t *next_path, *path_vm, *path_port, *port_path;
-    struct join_index ports; /* by name, socket, MAC of a VF */
-    uint32_t *port_pmd;      /* NULL until somebody asks who polls a port */
+    uint32_t *port_pmd; /* NULL until somebody asks who polls a port */
     struct serving *serving;
     bool *serving_known;
     const struct frame_row **lossy; /* NULL until somebody asks */

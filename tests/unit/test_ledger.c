@@ -209,13 +209,21 @@ static void test_ovs_of_one_name(void **state)
 {
     (void)state;
     struct hand hand = ovs();
-    hand_ovs_port(&hand, "ovs:/run/other:vhu0", "vhu0", "vhost-user", "/run/9", 5, 5);
+    hand_ovs_port(&hand, "ovs:/run/otherswitch:vhu0", "vhu0", "vhost-user", "/run/9", 5, 5);
     hand_ovs_port(&hand, "net:1:9", "eth0", "system", NULL, 0, 1000);
     hand_port(&hand, "net:1:10", "t0", "tap", "br-int", 4000, 0); /* of a Linux bridge that is called so */
     PORT_RISE(&hand, "ovs:/run/openvswitch:vhu0", rx_packets, 1001000);
     make(&hand, "ovs:/run/openvswitch:vhu1", true);
     expect_hop(0, "pmd 0 / br-int", 1001000, 1001000, 0);
     expect_hop(3, "unaccounted", 1001000, NAN, 0);
+    struct datapaths_info *info = inventory_info(hand.inventory, TABLE_DATAPATHS, "dp:2");
+    info_set(info, ovs, "/run/otherswitch");
+    info_set(info, name, "netdev@ovs-netdev");
+    hand_row(&hand, TABLE_DATAPATHS, info);
+    RISE(&hand, datapaths, DATAPATHS, "dp:2", lost, 777);
+    PORT_FACT(&hand, "net:1:9", switch_, "br-ex");
+    make(&hand, "ovs:/run/otherswitch:vhu0", true);
+    expect_hop(0, "br-int", 5, 5, 777);
     hand_free(&hand);
 }
 
@@ -482,8 +490,7 @@ static void test_what_moves_together_is_said(void **state)
 {
     (void)state;
     expect_drawn(story_of(0, 1), "loss moves with vCPU steal: r 0.9", "behind");
-    expect_drawn(story_of(3, 1), "over the last minute, 3.0 s behind it",
-                 NULL);
+    expect_drawn(story_of(3, 1), "over the last minute, 3.0 s behind it", NULL);
     expect_drawn(story_of(0, 0.25), "loss moves with vCPU steal: r ", NULL);
     expect_drawn(story_of(-1, 1), NULL, "moves with");
     expect_drawn(story_of(0, 10), NULL, "moves with"); /* six points are too few */
