@@ -24,6 +24,10 @@ findings_start() { # [OPTIONS...]: records into $LAB/rec
     record_start "$LAB/rec" -d 1 "$@"
 }
 
+findings_watch() { # FRAMES: so many more; a busy machine may be late with some
+    wait_until $(($1 * 3)) at_least $(($(record_frames "$LAB/rec") + $1)) record_frames "$LAB/rec"
+}
+
 findings_end() {
     record_end "$LAB/rec"
 }
@@ -64,7 +68,7 @@ finding_leaves() { # SECONDS RULE [OBJECT]
 }
 
 # In all of the recording, beside what the machine itself may cause, these rules alone.
-findings_were_only() { # RULE...
+findings_were_only() { # RULE... (several may be one word)
     local rule
     for rule in $(findings_query ever rule | sort -u); do
         [[ " $* $FINDINGS_OF_THE_MACHINE " == *" $rule "* ]] ||

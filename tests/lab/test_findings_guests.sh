@@ -11,7 +11,9 @@ set -u
 . "$LAB_DIR/record.sh"
 . "$LAB_DIR/findings.sh"
 
-VIRSH="virsh -q -c qemu:///system"
+virsh_do() {
+    virsh -q -c qemu:///system "$@"
+}
 
 setup() {
     need_vnettop
@@ -24,7 +26,7 @@ setup() {
 }
 
 pin() { # VM CPUS
-    $VIRSH vcpupin "$1" 0 "$2" --live
+    virsh_do vcpupin "$1" 0 "$2" --live
 }
 
 busy() { # VM: its vCPU as busy as one can be
@@ -34,9 +36,7 @@ busy() { # VM: its vCPU as busy as one can be
 
 t_healthy_guests_are_silent() {
     findings_start
-    record_more "$LAB/rec" 10
-    record_more "$LAB/rec" 10
-    record_more "$LAB/rec" 10
+    findings_watch 30
     findings_end
     assert_between "$(csv_last "$LAB/rec/paths.csv" to_guest_pps vm=vmrx)" 500 4000 "packets a second to vmrx"
     findings_were_only
@@ -46,7 +46,7 @@ t_two_vcpus_on_one_cpu() {
     busy vmrx
     busy vmtx
     findings_start
-    record_more "$LAB/rec" 4
+    findings_watch 4
     [ -z "$(findings_query now rule cpu-shared)" ] || fail "cpu-shared while they are apart"
     pin vmrx 0
     defer pin vmrx 1
@@ -60,7 +60,7 @@ t_two_vcpus_on_one_cpu() {
     findings_end
     findings_were_only cpu-shared guest-not-draining
     # A vCPU that waits half of the time drains late: its ring may fill, which is the consequence and says so.
-    [ -z "$(findings_query ever text guest-not-draining | grep -v 'waits\|saturated\|QEMU')" ] || fail "another reason given"
+    ! findings_query ever text guest-not-draining | grep -qv 'waits\|saturated\|QEMU' || fail "another reason given"
 }
 
 t_vcpu_floats_over_anothers_cpu() {
@@ -95,12 +95,12 @@ t_receiver_is_stopped() {
 
 t_receiver_is_paused() {
     findings_start
-    $VIRSH suspend vmrx
-    defer $VIRSH resume vmrx
+    virsh_do suspend vmrx
+    defer virsh_do resume vmrx
     finding_appears 30 guest-not-draining "vmrx net0"
     finding_says 'its guest does not drain: the VM is paused' guest-not-draining
     assert_eq "$(findings_query now advice guest-not-draining)" "virsh resume vmrx" "what to try"
-    $VIRSH resume vmrx
+    virsh_do resume vmrx
     finding_leaves 30 guest-not-draining
     findings_end
     findings_were_only guest-not-draining

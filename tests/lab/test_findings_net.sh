@@ -24,9 +24,7 @@ t_healthy_bridge_is_silent() {
     net_pair_on_bridge labbr0
     findings_start
     NET_FROM=lab-a send_on a0 5000 -u 10.98.0.2:9
-    record_more "$LAB/rec" 10
-    record_more "$LAB/rec" 10
-    record_more "$LAB/rec" 10
+    findings_watch 30
     findings_end
     assert_between "$(csv_last "$LAB/rec/ports.csv" tx_pps name=b0-br)" 1000 10000 "packets a second through the bridge"
     findings_were_only
@@ -63,11 +61,11 @@ t_carrier_flaps() {
     local i
     net_veth v0 v1
     findings_start
-    for i in 1 2 3; do
+    for ((i = 0; i < 3; i++)); do
         ip link set v1 down
-        record_more "$LAB/rec" 1
+        findings_watch 1
         ip link set v1 up
-        record_more "$LAB/rec" 1
+        findings_watch 1
     done
     finding_appears 10 carrier-flaps v0
     finding_says 'v0 loses and finds its carrier: [4-9] times in [0-9]+ s' carrier-flaps v0

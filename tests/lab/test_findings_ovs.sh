@@ -30,19 +30,19 @@ t_guest_does_not_drain() {
     findings_start
     finding_appears 40 guest-not-draining vhu1
     before=$(vhu1_counts)
-    record_more "$LAB/rec" 10
+    findings_watch 10
     after=$(vhu1_counts)
     findings_end
     # Over the same ten frames: the packets of each, from vnettop's own counters and from OVS's.
     loss=$("$PYTHON" -I -S -c '
 import sys
-t0, d0, t1, d1 = map(int, sys.argv[1:])
-print(100 * (d1 - d0) / (d1 - d0 + t1 - t0))' $before $after)
+t0, d0, t1, d1 = map(int, " ".join(sys.argv[1:]).split())
+print(100 * (d1 - d0) / (d1 - d0 + t1 - t0))' "$before" "$after")
     assert_between "$loss" 1 100 "loss by OVS's counters"
     assert_within "$(mean_share)" "$loss" 0.5 "the finding's share"
     finding_was 'vhu1 loses [0-9.]+ % of what is sent to it .*: its ring is full, its guest does not drain: .*testpmd.* lcore/1 waits [0-9]+ % of the time for CPU 1, where .*testpmd.* lcore/1 [0-9]+ %.* ran meanwhile' guest-not-draining
     finding_was 'CPU 1 is the only one for [2-9] threads' poller-shares-cpu
-    findings_were_only guest-not-draining $CROWDED
+    findings_were_only guest-not-draining "$CROWDED"
 }
 
 # Of the last ten frames: what was lost over what was sent, each frame weighed by its packets.
@@ -72,7 +72,7 @@ t_receiver_is_stopped() {
     kill -CONT "$pid"
     wait_until 30 finding_does_not_say 'stopped' guest-not-draining
     findings_end
-    findings_were_only guest-not-draining $CROWDED
+    findings_were_only guest-not-draining "$CROWDED"
 }
 
 finding_does_not_say() { # PATTERN RULE
@@ -94,7 +94,7 @@ t_lcores_on_the_pmds_cpu() {
     for number in 0 1; do lcore_to $number 1; done
     finding_leaves 30 poller-shares-cpu "CPU 0"
     findings_end
-    findings_were_only guest-not-draining $CROWDED
+    findings_were_only guest-not-draining "$CROWDED"
 }
 
 lcore_to() { # NUMBER CPU: the forwarding thread of that guest
@@ -119,7 +119,7 @@ t_mtu_is_too_small() {
     finding_leaves 40 mtu-drops
     findings_end
     # the MTU makes the port anew: what is on its way then is dropped for a port that is gone
-    findings_were_only guest-not-draining mtu-drops datapath-drops $CROWDED
+    findings_were_only guest-not-draining mtu-drops datapath-drops "$CROWDED"
 }
 
 sender_again() { # [OPTIONS...]: guest0 anew
@@ -139,7 +139,7 @@ t_policer() {
     ovs-vsctl --timeout=20 set Interface vhu0 ingress_policing_rate=0 ingress_policing_burst=0
     finding_leaves 40 policer-drops
     findings_end
-    findings_were_only guest-not-draining policer-drops $CROWDED
+    findings_were_only guest-not-draining policer-drops "$CROWDED"
 }
 
 t_flow_table_drops() {
@@ -151,7 +151,7 @@ t_flow_table_drops() {
     ovs-ofctl del-flows br0 in_port=vhu0
     finding_leaves 40 pipeline-drops
     findings_end
-    findings_were_only guest-not-draining pipeline-drops $CROWDED
+    findings_were_only guest-not-draining pipeline-drops "$CROWDED"
 }
 
 lab_main "$@"

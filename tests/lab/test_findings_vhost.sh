@@ -10,23 +10,23 @@ set -u
 . "$LAB_DIR/record.sh"
 . "$LAB_DIR/findings.sh"
 
-VIRSH="virsh -q -c qemu:///system"
+virsh_do() {
+    virsh -q -c qemu:///system "$@"
+}
 
 setup() {
     need_vnettop
     need_command tmux
     [ "$(nproc)" -ge 2 ] || skip "one CPU alone: guests and the PMD cannot be apart"
     guests_vhost_up rate=1000
-    $VIRSH vcpupin vmtx 0 1 --live
-    $VIRSH vcpupin vmrx 0 1 --live
+    virsh_do vcpupin vmtx 0 1 --live
+    virsh_do vcpupin vmrx 0 1 --live
     first_in_line "$(guest_pid vmtx)" "$(guest_pid vmrx)" "$(cat "$OVS_PIDFILE")"
 }
 
 t_healthy_is_silent() {
     findings_start
-    record_more "$LAB/rec" 10
-    record_more "$LAB/rec" 10
-    record_more "$LAB/rec" 10
+    findings_watch 30
     findings_end
     assert_eq "$(csv_last "$LAB/rec/paths.csv" switch vm=vmrx)" br0 "the port is found by its socket"
     assert_eq "$(csv_last "$LAB/rec/paths.csv" serving vm=vmrx)" "pmd 0"
@@ -39,13 +39,13 @@ t_vcpu_on_the_pmds_cpu() {
     guest_do vmrx 'while :; do :; done & echo $! >/busy'
     defer guest_do vmrx 'kill $(cat /busy)'
     findings_start
-    $VIRSH vcpupin vmrx 0 0 --live
-    defer $VIRSH vcpupin vmrx 0 1 --live
+    virsh_do vcpupin vmrx 0 0 --live
+    defer virsh_do vcpupin vmrx 0 1 --live
     finding_appears 30 poller-shares-cpu "CPU 0"
     finding_says 'CPU 0 is the only one for [2-9] threads that want [0-9]+ % of it: .*vmrx/0 \(run' poller-shares-cpu
     finding_appears 20 poller-preempted pmd/0
     finding_says 'pmd/0 waits [0-9]+ % of the time for CPU 0, where .*vmrx/0 [0-9]+ %' poller-preempted pmd/0
-    $VIRSH vcpupin vmrx 0 1 --live
+    virsh_do vcpupin vmrx 0 1 --live
     finding_leaves 30 poller-shares-cpu
     findings_end
     findings_were_only poller-shares-cpu cpu-shared guest-not-draining
