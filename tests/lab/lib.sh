@@ -47,6 +47,22 @@ lab_undo() {
     for ((i = ${#LAB_DEFERRED[@]} - 1; i >= 0; i--)); do eval "${LAB_DEFERRED[i]}"; done
 }
 
+# A part of a case that may be tried again: what it deferred is undone; its end is in LAB_ATTEMPT, 0 where it went well. Not
+# its exit status: bash would ignore set -e in all of `lab_attempt X && ...`, and no command in it could fail.
+lab_attempt() { # FUNCTION
+    set +eE
+    (
+        LAB_DEFERRED=()
+        set -eE
+        trap 'exit 1' ERR
+        trap lab_undo EXIT
+        "$1"
+    )
+    LAB_ATTEMPT=$?
+    set -eE
+    [ $LAB_ATTEMPT = 0 ] || : >"$LAB_WHY"
+}
+
 lab_tell() { # STATUS CASE: the case's one line, and on failure the end of its output
     local status=$1 name=$2 why took=''
     why=$(head -n 1 "$LAB_WHY" 2>/dev/null)
