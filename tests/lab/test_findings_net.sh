@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 #
 # Findings of a kernel's own ports, each caused on purpose and then ended: the right one appears, goes, and no other speaks.
-# And a bridge that is well, on which nothing is found.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/topo_net.sh"
@@ -11,23 +10,6 @@ set -u
 
 setup() {
     need_vnettop
-}
-
-# Until it is told to end: COUNT is far more than a case lasts.
-send_on() { # IF PPS [SENDER OPTIONS...]; sets SENDER; NET_FROM as for net_send
-    ${NET_FROM:+ip netns exec "$NET_FROM"} "$TOOLS/sender" -i "$1" -n 100000000 -r "$2" "${@:3}" >/dev/null &
-    SENDER=$!
-    defer net_end $SENDER
-}
-
-t_healthy_bridge_is_silent() {
-    net_pair_on_bridge labbr0
-    findings_start
-    NET_FROM=lab-a send_on a0 5000 -u 10.98.0.2:9
-    findings_watch 30
-    findings_end
-    assert_between "$(csv_last "$LAB/rec/ports.csv" tx_pps name=b0-br)" 1000 10000 "packets a second through the bridge"
-    findings_were_only
 }
 
 t_tap_nobody_reads() {

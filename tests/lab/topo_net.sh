@@ -149,6 +149,13 @@ net_send() { # IF COUNT [SENDER OPTIONS...]: prints the sender's JSON; NET_FROM=
     ${NET_FROM:+ip netns exec "$NET_FROM"} "$TOOLS/sender" -i "$1" -n "$2" "${@:3}"
 }
 
+# Until it is told to end: COUNT is far more than a case lasts.
+send_on() { # IF PPS [SENDER OPTIONS...]; sets SENDER; NET_FROM as for net_send
+    ${NET_FROM:+ip netns exec "$NET_FROM"} "$TOOLS/sender" -i "$1" -n 100000000 -r "$2" "${@:3}" >/dev/null &
+    SENDER=$!
+    defer net_end $SENDER
+}
+
 qdisc_stat() { # DEV HANDLE KEY: packets, drops, backlog or qlen of one queueing discipline
     tc -s -j qdisc show dev "$1" | "$PYTHON" -I -S -c '
 import json, sys
