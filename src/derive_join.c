@@ -206,6 +206,14 @@ struct cell derive_path_switch(const struct frame *frame, const struct frame_row
     return text_cell(name ? name : JOIN_TEXT(row, struct paths_info, bridge));
 }
 
+struct cell derive_path_uplinks(const struct frame *frame, const struct frame_row *row,
+                                const struct column *column)
+{
+    (void)column;
+    const struct frame_row *port = join_port_of_path(frame, row);
+    return text_cell(port ? join_uplink_names(frame, port) : NULL);
+}
+
 /* A port's tx goes to the guest, but for those that count as the guest does. */
 static struct cell path_cell(const struct frame *frame, const struct frame_row *path, bool to_guest,
                              const struct column *rx, const struct column *tx)

@@ -17,6 +17,7 @@ derive_fn derive_vm_run, derive_vm_steal, derive_vm_worst, derive_vm_pinning, de
 derive_fn derive_vm_to_pps, derive_vm_to_drop, derive_vm_from_pps, derive_vm_from_drop;
 derive_fn derive_pmd_thread; /* pmds: the column of the same key of its thread */
 derive_fn derive_path_switch;
+derive_fn derive_path_uplinks;
 derive_fn derive_path_to_pps, derive_path_to_bps, derive_path_to_drop, derive_path_to_loss;
 derive_fn derive_path_from_pps, derive_path_from_bps, derive_path_from_drop, derive_path_from_loss;
 derive_fn derive_path_steal, derive_path_vcpu, derive_path_vcpu_run, derive_path_pinning;

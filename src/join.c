@@ -302,6 +302,7 @@ void join_free(struct join *join)
     free(join->serving);
     free(join->serving_known);
     free(join->lossy);
+    free(join->ways_out);
     join_free_texts(join);
     free(join);
 }

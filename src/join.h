@@ -118,6 +118,19 @@ bool join_port_faces_guest(const struct frame *frame, const struct frame_row *po
  * before the kernel's, which names the datapath. */
 const char *join_switch_of_port(const struct frame_row *port);
 
+/* Of two ports: are they in one namespace or OVS, and of one switch there? A port is in an OVS when that
+ * tells of its datapath. */
+bool join_same_place(const struct frame_row *a, const struct frame_row *b);
+bool join_same_switch(const struct frame_row *a, const struct frame_row *b);
+bool join_is_in_ovs(const struct frame_row *port);
+
+/* The ways out of the host for a port: NICs, bonds and tunnels of its switch; of a virtual function or
+ * macvtap the NIC it is a part of. Writes at most so many and returns how many there are; and their names as
+ * a text that lives as long as the frame, NULL when there is none. */
+size_t join_uplinks(const struct frame *frame, const struct frame_row *port, const struct frame_row **uplinks,
+                    size_t most);
+const char *join_uplink_names(const struct frame *frame, const struct frame_row *port);
+
 /* NUMA nodes that a path touches, as bits; 0 = not known. */
 struct join_nodes {
     uint64_t vcpus, memory, thread, port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What join.c, join_threads.c and join_text.c share of a join; nobody else includes it. */
+/* What join.c and its other parts share of a join; nobody else includes it. */
 #ifndef VNETTOP_JOIN_INSIDE_H
 #define VNETTOP_JOIN_INSIDE_H
 
@@ -32,6 +32,8 @@ struct join {
     bool *serving_known;
     const struct frame_row **lossy; /* NULL until somebody asks */
     size_t n_lossy;
+    const struct frame_row **ways_out; /* ports that leave the host; NULL until somebody asks */
+    size_t n_ways_out;
     struct text_node *texts;
 };
 

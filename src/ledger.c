@@ -91,35 +91,9 @@ static bool same_text(const char *a, const char *b)
 /* What all ports of a switch received and sent, and what was dropped on the way from one to the other. */
 struct sums {
     double in, out, dropped;
+    double noise;           /* what may differ since not all are read at one moment */
     unsigned ports, silent; /* ports; those that tell no number */
 };
-
-/* Namespace of a kernel's port ("net:1:"), run folder of an OVS's ("ovs:/run/openvswitch:"): two switches of
- * one name differ in it. */
-static size_t place_length(const char *key)
-{
-    const char *end = strncmp(key, "net:", 4) == 0 ? strchr(key + 4, ':') : strrchr(key, ':');
-    return end ? (size_t)(end - key) + 1 : strlen(key);
-}
-
-static bool same_place(const struct frame_row *a, const struct frame_row *b)
-{
-    size_t length = place_length(a->key);
-    bool alike = strncmp(a->key, b->key, 4) == 0;
-    return !alike || (length == place_length(b->key) && strncmp(a->key, b->key, length) == 0);
-}
-
-static bool is_in_ovs(const struct frame_row *port)
-{
-    return JOIN_TEXT(port, struct ports_info, datapath) != NULL;
-}
-
-/* OVS has ports of both kinds in one bridge; where both are of a kind, the place decides. */
-static bool same_switch(const struct frame_row *a, const struct frame_row *b)
-{
-    return is_in_ovs(a) == is_in_ovs(b) && same_text(join_switch_of_port(a), join_switch_of_port(b)) &&
-           same_place(a, b);
-}
 
 /* Packets that the kernel counted as received and dropped before the bridge saw them. A tap's were never
  * counted. */
@@ -127,18 +101,43 @@ static double dropped_behind(const struct frame_row *port)
 {
     struct delta dropped = ROW_DELTA(port, struct ports_row, rx_dropped);
     const char *kind = JOIN_TEXT(port, struct ports_info, kind);
-    if (is_in_ovs(port) || same_text(kind, "tap") || same_text(kind, "tun") || dropped.kind != CELL_U64)
+    if (join_is_in_ovs(port) || same_text(kind, "tap") || same_text(kind, "tun") || dropped.kind != CELL_U64)
         return 0;
     return (double)dropped.value / dropped.seconds;
 }
 
-static void add_port(const struct frame *frame, const struct frame_row *port, struct sums *sums)
+/* Between the first and the last moment at which two rows may have been read, seconds. */
+static double spread_s(const struct sample *a, const struct row_head *row, const struct sample *b,
+                       const struct row_head *other)
+{
+    int64_t first = row->t_ns ? row->t_ns : a->t0_ns, last = row->t_ns ? row->t_ns : a->t1_ns;
+    int64_t start = other->t_ns ? other->t_ns : b->t0_ns, end = other->t_ns ? other->t_ns : b->t1_ns;
+    return (double)((last > end ? last : end) - (first < start ? first : start)) / 1e9;
+}
+
+/* A packet that is counted at one port and not yet, or no more, at the other: the two begin and end their
+ * intervals at different moments. */
+static double noise_of(const struct frame_row *port, const struct frame_row *of_port, double pps)
+{
+    const struct part *a = frame_row_part(port, ROW_SLOT(struct ports_row, rx_packets));
+    const struct part *b = frame_row_part(of_port, ROW_SLOT(struct ports_row, rx_packets));
+    if (!a || !b || !a->prev || !b->prev)
+        return 0;
+    double spread = spread_s(a->pair->cur, a->cur, b->pair->cur, b->cur) +
+                    spread_s(a->pair->prev, a->prev, b->pair->prev, b->prev);
+    return pps * spread / part_interval_s(a);
+}
+
+static void add_port(const struct frame *frame, const struct frame_row *port, const struct frame_row *of_port,
+                     struct sums *sums)
 {
     double rx = NUMBER(frame, port, ports, rx_pps), tx = NUMBER(frame, port, ports, tx_pps);
+    double dropped = or_zero(NUMBER(frame, port, ports, tx_drop_pps)) + dropped_behind(port);
     sums->ports++;
     sums->silent += isnan(rx) || isnan(tx);
-    sums->dropped += or_zero(NUMBER(frame, port, ports, tx_drop_pps)) + dropped_behind(port);
-    if (is_in_ovs(port)) {
+    sums->dropped += dropped;
+    sums->noise += noise_of(port, of_port, (or_zero(rx) + or_zero(tx) + dropped) / 2);
+    if (join_is_in_ovs(port)) {
         sums->in += or_zero(rx);
         sums->out += or_zero(tx);
     }
@@ -149,17 +148,17 @@ static bool is_bridge_of(const struct frame_row *bridge, const struct frame_row 
 {
     return same_text(JOIN_TEXT(bridge, struct ports_info, kind), "bridge") &&
            same_text(JOIN_TEXT(bridge, struct ports_info, name), join_switch_of_port(port)) &&
-           same_place(bridge, port);
+           join_same_place(bridge, port);
 }
 
 static struct sums sum_switch(const struct frame *frame, const struct frame_row *of_port)
 {
     struct sums sums = {0};
-    bool ovs = is_in_ovs(of_port), found = ovs;
+    bool ovs = join_is_in_ovs(of_port), found = ovs;
     RULE_EACH(port, frame, TABLE_PORTS)
     {
-        if (same_switch(port, of_port))
-            add_port(frame, port, &sums);
+        if (join_same_switch(port, of_port))
+            add_port(frame, port, of_port, &sums);
         if (ovs || !is_bridge_of(port, of_port))
             continue;
         found = true;
@@ -168,6 +167,8 @@ static struct sums sum_switch(const struct frame *frame, const struct frame_row 
     }
     if (!found)
         sums.in = sums.out = NAN;
+    double interval_s = part_interval_s(&of_port->part);
+    sums.noise += interval_s > 0 ? 2 / interval_s : 0; /* one packet on its way at each end */
     return sums;
 }
 
@@ -231,7 +232,7 @@ static struct sums switch_hop(struct ledger *l, const struct frame_row *port)
         describe_pmd(l->frame, pmd, hop, rule_name(name).text);
     hop->in = sums.in;
     hop->out = sums.out + sums.dropped; /* what its ports drop was brought to them */
-    hop->dropped = is_in_ovs(port) ? datapath_drops(l->frame, port, cause, sizeof(cause)) : 0;
+    hop->dropped = join_is_in_ovs(port) ? datapath_drops(l->frame, port, cause, sizeof(cause)) : 0;
     if (cause[0])
         memcpy(hop->cause, cause, sizeof(hop->cause));
     sums.dropped += hop->dropped;
@@ -256,6 +257,64 @@ static void port_hop(struct ledger *l, const struct frame_row *port, bool to_gue
         snprintf(hop->cause, sizeof(hop->cause), "%s", cause);
 }
 
+#define UPLINK_HOPS 2
+
+/* A NIC of the switch: what came in by it, or left by it. */
+static void uplink_hop(struct ledger *l, const struct frame_row *nic, bool inwards)
+{
+    struct hop *hop = add_hop(l);
+    uint64_t speed = 0;
+    const char *kind = JOIN_TEXT(nic, struct ports_info, kind);
+    snprintf(hop->name, sizeof(hop->name), "%s", rule_port(nic).text);
+    hop->out = inwards ? NUMBER(l->frame, nic, ports, rx_pps) : NUMBER(l->frame, nic, ports, tx_pps);
+    hop->dropped =
+        inwards ? NUMBER(l->frame, nic, ports, rx_drop_pps) : NUMBER(l->frame, nic, ports, tx_drop_pps);
+    hop->in = hop->out + or_zero(hop->dropped);
+    hop->age_s = part_age_s(l->frame, &nic->part);
+    const char *cause = hop->dropped > 0 ? derive_cause(l->frame, nic, !inwards) : NULL;
+    join_info_number(nic, offsetof(struct ports_info, speed_mbps), &speed);
+    if (cause)
+        snprintf(hop->cause, sizeof(hop->cause), "%s", cause);
+    else if (speed)
+        snprintf(hop->cause, sizeof(hop->cause), "uplink, %s, %llu Mbit/s", kind, (unsigned long long)speed);
+    else
+        snprintf(hop->cause, sizeof(hop->cause), "uplink, %s", kind);
+}
+
+static int busier(const void *a, const void *b)
+{
+    const struct hop *x = a, *y = b;
+    double one = or_zero(x->in), other = or_zero(y->in);
+    return (one < other) - (one > other);
+}
+
+#define MOST_UPLINKS 64
+
+/* The busiest of them each, the others together. */
+static void uplink_hops(struct ledger *l, const struct frame_row *port, bool inwards)
+{
+    const struct frame_row *nics[MOST_UPLINKS];
+    struct hop found[MOST_UPLINKS];
+    struct ledger uplinks = {.frame = l->frame, .hops = found};
+    size_t n = join_uplinks(l->frame, port, nics, MOST_UPLINKS);
+    n = n < MOST_UPLINKS ? n : MOST_UPLINKS;
+    for (size_t i = 0; i < n; i++)
+        uplink_hop(&uplinks, nics[i], inwards);
+    qsort(found, n, sizeof(found[0]), busier);
+    for (size_t i = 0; i < n && i < UPLINK_HOPS; i++)
+        *add_hop(l) = found[i];
+    if (n <= UPLINK_HOPS)
+        return;
+    struct hop *rest = add_hop(l);
+    snprintf(rest->name, sizeof(rest->name), "%zu more uplinks", n - UPLINK_HOPS);
+    rest->in = rest->out = rest->dropped = 0;
+    for (size_t i = UPLINK_HOPS; i < n; i++) {
+        rest->in += or_zero(found[i].in);
+        rest->out += or_zero(found[i].out);
+        rest->dropped += or_zero(found[i].dropped);
+    }
+}
+
 static void guest_hop(struct ledger *l, double passed, bool to_guest)
 {
     struct hop *hop = add_hop(l);
@@ -267,17 +326,23 @@ static void guest_hop(struct ledger *l, double passed, bool to_guest)
     snprintf(hop->cause, sizeof(hop->cause), "guest counters are not read");
 }
 
+#define WORTH_MARKING 0.005 /* of what entered: what no counter owns */
+
 static void mark_worst(struct ledger *l)
 {
     struct hop *worst = NULL;
-    for (size_t i = 0; i < l->n; i++)
-        if (l->hops[i].dropped > 0 && (!worst || l->hops[i].dropped > worst->dropped))
-            worst = &l->hops[i];
+    for (size_t i = 0; i < l->n; i++) {
+        struct hop *hop = &l->hops[i];
+        bool loses = hop->unaccounted ? hop->dropped > WORTH_MARKING * hop->in : hop->dropped > 0;
+        if (loses && (!worst || hop->dropped > worst->dropped))
+            worst = hop;
+    }
     if (worst)
         worst->loses_most = true;
 }
 
-/* What went in and neither came out nor was dropped by name: a bridge loses packets without counting them. */
+/* What went in and neither came out nor was dropped by name: a bridge loses packets without counting them.
+ * What the moments of the reads explain is nothing. */
 static void unaccounted_hop(struct ledger *l, const struct sums *sums)
 {
     if (isnan(sums->in) || isnan(sums->out))
@@ -292,9 +357,12 @@ static void unaccounted_hop(struct ledger *l, const struct sums *sums)
         return;
     }
     hop->dropped = sums->in - sums->out - sums->dropped;
-    snprintf(hop->cause, sizeof(hop->cause), "%s",
-             hop->dropped < 0 ? "more went out than came in: floods, multicast"
-                              : "lost inside the switch, by no counter");
+    if (fabs(hop->dropped) <= sums->noise)
+        hop->dropped = 0;
+    else
+        snprintf(hop->cause, sizeof(hop->cause), "%s",
+                 hop->dropped < 0 ? "more went out than came in: floods, multicast"
+                                  : "lost inside the switch, by no counter");
 }
 
 size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool to_guest,
@@ -303,6 +371,7 @@ size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool
     struct ledger l = {.frame = frame, .hops = hops};
     struct sums sums;
     if (to_guest) {
+        uplink_hops(&l, port, true);
         sums = switch_hop(&l, port);
         port_hop(&l, port, true);
         guest_hop(&l, hops[l.n - 1].out, true);
@@ -311,9 +380,10 @@ size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool
         port_hop(&l, port, false);
         hops[0].out = hops[1].in;
         sums = switch_hop(&l, port);
+        uplink_hops(&l, port, false);
     }
-    mark_worst(&l);
     unaccounted_hop(&l, &sums);
+    mark_worst(&l);
     return l.n;
 }
 

@@ -23,8 +23,8 @@ struct hop {
     char cause[128];
     double age_s;
     bool loses_most;
-    bool unaccounted; /* the last row: dropped = what no counter owns, may be negative; in = what entered the
-                         switch */
+    bool unaccounted; /* the last row: dropped = what no counter owns, negative when more
+                         went out, 0 when the moments of the reads explain it; in = what entered the switch */
 };
 
 /*

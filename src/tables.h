@@ -233,6 +233,7 @@
   I(STR, link,         "LINK",     NONE,    4, 0, "link state in the configuration")                                   \
   F(STR, state,        "STATE",    NONE,    5, 0, "present: the NIC exists now")                                       \
   T(path_switch,       switch,     "SWITCH", 8, 7, "bridge or OVS bridge the port belongs to")                         \
+  T(path_uplinks,      uplinks,    "UPLINKS", 8, 3, "NICs, bonds and tunnels of that switch; of a VF or macvtap the NIC below it") \
   D(path_to_pps, state,    to_guest_pps,      "TO PPS",   PPS, 7, 9, "packets per second to the guest")                 \
   D(path_to_bps, state,    to_guest_bps,      "TO BIT/S", BPS, 8, 5, "bits per second to the guest")                    \
   D(path_to_drop, state,   to_guest_drop_pps, "TO DROP/S",PPS, 9, 7, "packets per second lost on the way to the guest", .watch = 1e-9, .bad = 100) \

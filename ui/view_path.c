@@ -138,9 +138,10 @@ static void draw_hop(struct canvas *canvas, int row, struct area area, const str
     char text[256], age[FORMAT_SIZE];
     canvas_text(canvas, row, 1, 18, ROLE_TEXT, hop->name);
     if (hop->unaccounted) {
+        double share = hop->in > 0 ? 100 * hop->dropped / hop->in : 0;
         snprintf(text, sizeof(text), "-");
-        if (!isnan(hop->dropped))
-            snprintf(text, sizeof(text), "%.1f%%", hop->in > 0 ? 100 * hop->dropped / hop->in : 0);
+        if (!isnan(hop->dropped)) /* what is there is not written as zero */
+            snprintf(text, sizeof(text), share != 0 && fabs(share) < 0.05 ? "%.2g%%" : "%.1f%%", share);
         canvas_right(canvas, row, 40, 9, fabs(hop->dropped) > 0.005 * hop->in ? ROLE_WATCH : ROLE_DIM, text);
     } else {
         put_rate(canvas, row, 20, ROLE_TEXT, scene, hop->in);

@@ -121,12 +121,12 @@ t_port_down_is_unaccounted() {
     wait_until 20 sh -c "tmux -L lab-$LAB_ID capture-pane -p -t main | grep -q 'vmtx-t0'"
     tmux -L "lab-$LAB_ID" send-keys -t main Enter
     wait_until 20 ledger_has 'unaccounted'
-    wait_until 30 ledger_has 'unaccounted +-?[0-2]\.[0-9]%'
+    wait_until 30 ledger_has 'unaccounted +-?[0-2]\.[0-9]+%'
     ip link set vmrx-t0 down
     defer ip link set vmrx-t0 up
     wait_until 40 ledger_has 'unaccounted +(9[5-9]|100)\.[0-9]% +lost inside the switch, by no counter'
     ip link set vmrx-t0 up
-    wait_until 40 ledger_has 'unaccounted +-?[0-2]\.[0-9]%'
+    wait_until 40 ledger_has 'unaccounted +-?[0-2]\.[0-9]+%'
 }
 
 # Of a machine without an operating system: its card takes what it is sent all the same.
