@@ -6,6 +6,6 @@ _vnettop() {
     --table) COMPREPLY=($(compgen -W 'vms threads paths ports pmds rxqs datapaths processes mempools cpus host findings sources marks counters ' -- "$word")); return ;;
     --output | -o | --config) COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
-    COMPREPLY=($(compgen -W 'snapshot record diagnose sources --interval --frames --for --batch --output --label --table --filter --sort --columns --view --netns --connect --ovs-rundir --dpdk-rundir --only --no --theme --ascii --no-mouse --config --csv --json --help --version ' -- "$word"))
+    COMPREPLY=($(compgen -W 'snapshot record diagnose sources --interval --frames --for --batch --output --label --table --filter --sort --columns --view --paths --netns --connect --ovs-rundir --dpdk-rundir --only --no --theme --ascii --no-mouse --config --csv --json --help --version ' -- "$word"))
 }
 complete -F _vnettop vnettop

@@ -369,13 +369,16 @@ static const char *tx_cause(const struct frame *frame, const struct frame_row *p
 
 static const char *rx_cause(const struct frame *frame, const struct frame_row *port)
 {
+    static const char *const rings[] = {"macvtap", "ipvtap", "vf", NULL};
     const char *admin = JOIN_TEXT(port, struct ports_info, admin);
     bool down = admin && strcmp(admin, "down") == 0;
     struct causes causes = {.all = PORT_NUMBER(frame, port, rx_drop_pps)};
     add_cause(&causes, PORT_NUMBER(frame, port, rx_missed_pps), "ring full");
     add_cause(&causes, PORT_NUMBER(frame, port, rx_qos_drop_pps), "policer");
     add_cause(&causes, PORT_NUMBER(frame, port, rx_nombuf_pps), "mempool empty");
-    const char *rest = down ? "port down" : !join_port_faces_guest(frame, port) ? "ring full" : NULL;
+    const char *rest = down                                                         ? "port down"
+                       : is_one_of(JOIN_TEXT(port, struct ports_info, kind), rings) ? "ring full"
+                                                                                    : NULL;
     return dominant(&causes, rest);
 }
 

@@ -216,9 +216,18 @@ static uint32_t look_up(const struct frame *frame, const struct join_index *inde
     return best;
 }
 
+bool join_is_port_path(const struct frame_row *path)
+{
+    return strncmp(path->key, JOIN_PORT_PATH, strlen(JOIN_PORT_PATH)) == 0;
+}
+
 static uint32_t find_port(const struct frame *frame, const struct join_index *index,
                           const struct frame_row *path)
 {
+    if (join_is_port_path(path)) {
+        const struct frame_row *its = frame_find(frame, TABLE_PORTS, path->key + strlen(JOIN_PORT_PATH));
+        return its ? join_row_number(frame, TABLE_PORTS, its) : JOIN_NONE;
+    }
     char plain[PATH_SIZE];
     const char *socket = JOIN_TEXT(path, struct paths_info, socket);
     const char *backend = JOIN_TEXT(path, struct paths_info, backend);
@@ -243,7 +252,8 @@ static void join_ports(const struct frame *frame, struct join *join)
     for (size_t i = 0; i < n; i++) {
         uint32_t port = find_port(frame, &index, &frame->table[TABLE_PATHS].rows[i]);
         join->path_port[i] = port;
-        if (port != JOIN_NONE && join->port_path[port] == JOIN_NONE)
+        bool guest = !join_is_port_path(&frame->table[TABLE_PATHS].rows[i]);
+        if (guest && port != JOIN_NONE && join->port_path[port] == JOIN_NONE)
             join->port_path[port] = (uint32_t)i;
     }
     free(index.slots);
@@ -359,6 +369,8 @@ bool join_port_faces_guest(const struct frame *frame, const struct frame_row *po
 {
     static const char *const of_guest[] = {"macvtap", "ipvtap", "vf"};
     (void)frame;
+    if (join_leads_out(port))
+        return false;
     const char *kind = JOIN_TEXT(port, struct ports_info, kind);
     for (size_t i = 0; i < sizeof(of_guest) / sizeof(of_guest[0]); i++)
         if (same_text(kind, of_guest[i]))

@@ -110,8 +110,13 @@ struct serving join_serving(const struct frame *frame, const struct frame_row *p
  * known. */
 const struct frame_row *join_worst_vcpu(const struct frame *frame, const struct frame_row *vm);
 
+/* Keys of paths of ports that no guest is behind: this and the port's key. Such a path has a port, but the
+ * port has no path: nobody drains it. */
+#define JOIN_PORT_PATH "path:port:"
+bool join_is_port_path(const struct frame_row *path);
+
 /* Does the port's tx go to the guest behind it? Not so for macvtaps and virtual functions, which count as the
- * guest does. */
+ * guest does, and for NICs: what they receive is for this host. */
 bool join_port_faces_guest(const struct frame *frame, const struct frame_row *port);
 
 /* The bridge or OVS bridge that the port is a port of; NULL when it is of none. An OVS's own word comes
@@ -130,6 +135,12 @@ bool join_is_in_ovs(const struct frame_row *port);
 size_t join_uplinks(const struct frame *frame, const struct frame_row *port, const struct frame_row **uplinks,
                     size_t most);
 const char *join_uplink_names(const struct frame *frame, const struct frame_row *port);
+
+/* Does the port lead out of the host, as a NIC does? */
+bool join_leads_out(const struct frame_row *port);
+
+/* Is the port one of OVS's own ethdevs, which OVS tells of by itself? */
+bool join_is_told_by_ovs(const struct frame *frame, const struct frame_row *port);
 
 /* NUMA nodes that a path touches, as bits; 0 = not known. */
 struct join_nodes {

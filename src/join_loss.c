@@ -48,7 +48,7 @@ static bool is_lossy(const struct frame_row *port, const struct counter *counter
 }
 
 /* OVS's NICs are ethdevs of its own DPDK, which tells of them once more. */
-static bool is_told_by_ovs(const struct frame *frame, const struct frame_row *port)
+bool join_is_told_by_ovs(const struct frame *frame, const struct frame_row *port)
 {
     const char *program = JOIN_TEXT(port, struct ports_info, switch_);
     const struct frame_table *ports = &frame->table[TABLE_PORTS];
@@ -71,7 +71,7 @@ static void find_lossy(const struct frame *frame, struct join *join)
     const struct frame_table *ports = &frame->table[TABLE_PORTS];
     join->lossy = xrealloc(NULL, ports->n, sizeof(const struct frame_row *));
     for (size_t i = 0; i < ports->n; i++)
-        if (is_lossy(&ports->rows[i], counters, n) && !is_told_by_ovs(frame, &ports->rows[i]))
+        if (is_lossy(&ports->rows[i], counters, n) && !join_is_told_by_ovs(frame, &ports->rows[i]))
             join->lossy[join->n_lossy++] = &ports->rows[i];
 }
 

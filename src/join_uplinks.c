@@ -41,7 +41,7 @@ bool join_same_switch(const struct frame_row *a, const struct frame_row *b)
 
 /* --- ways out --- */
 
-static bool leads_out(const struct frame_row *port)
+bool join_leads_out(const struct frame_row *port)
 {
     static const char *const kinds[] = {"physical", "bond",   "team",   "vlan",
                                         "dpdk",     "ethdev", "tunnel", "vxlan"};
@@ -57,7 +57,7 @@ static void find_ways_out(const struct frame *frame, struct join *join)
     const struct frame_table *ports = &frame->table[TABLE_PORTS];
     join->ways_out = xrealloc(NULL, ports->n, sizeof(const struct frame_row *));
     for (size_t i = 0; i < ports->n; i++)
-        if (leads_out(&ports->rows[i]))
+        if (join_leads_out(&ports->rows[i]))
             join->ways_out[join->n_ways_out++] = &ports->rows[i];
 }
 

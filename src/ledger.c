@@ -315,15 +315,30 @@ static void uplink_hops(struct ledger *l, const struct frame_row *port, bool inw
     }
 }
 
-static void guest_hop(struct ledger *l, double passed, bool to_guest)
+enum end { END_GUEST, END_PEER, END_WIRE };
+
+/* What is beyond the port. */
+static enum end end_of(const struct frame *frame, const struct frame_row *port)
 {
+    if (join_path_of_port(frame, port))
+        return END_GUEST;
+    return join_leads_out(port) ? END_WIRE : rule_port_is(port, "veth") ? END_PEER : END_GUEST;
+}
+
+/* The last hop, or the first. */
+static void end_hop(struct ledger *l, enum end end, double passed, bool last)
+{
+    static const struct {
+        const char *first, *last, *remark;
+    } ends[] = {
+        [END_GUEST] = {"guest", "guest ring", "guest counters are not read"},
+        [END_PEER] = {"other end", "other end", "that of the veth"},
+        [END_WIRE] = {"wire", "wire", ""},
+    };
     struct hop *hop = add_hop(l);
-    snprintf(hop->name, sizeof(hop->name), "%s", to_guest ? "guest ring" : "guest");
-    if (to_guest)
-        hop->in = passed;
-    else
-        hop->out = passed;
-    snprintf(hop->cause, sizeof(hop->cause), "guest counters are not read");
+    snprintf(hop->name, sizeof(hop->name), "%s", last ? ends[end].last : ends[end].first);
+    *(last ? &hop->in : &hop->out) = passed;
+    snprintf(hop->cause, sizeof(hop->cause), "%s", ends[end].remark);
 }
 
 #define WORTH_MARKING 0.005 /* of what entered: what no counter owns */
@@ -370,17 +385,21 @@ size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool
 {
     struct ledger l = {.frame = frame, .hops = hops};
     struct sums sums;
-    if (to_guest) {
-        uplink_hops(&l, port, true);
+    enum end end = end_of(frame, port);
+    bool wire = end == END_WIRE;
+    if (to_guest != wire) { /* from the switch to the port and out of it */
+        if (!wire)
+            uplink_hops(&l, port, true);
         sums = switch_hop(&l, port);
-        port_hop(&l, port, true);
-        guest_hop(&l, hops[l.n - 1].out, true);
+        port_hop(&l, port, to_guest);
+        end_hop(&l, end, hops[l.n - 1].out, true);
     } else {
-        guest_hop(&l, NAN, false);
-        port_hop(&l, port, false);
+        end_hop(&l, end, NAN, false);
+        port_hop(&l, port, to_guest);
         hops[0].out = hops[1].in;
         sums = switch_hop(&l, port);
-        uplink_hops(&l, port, false);
+        if (!wire)
+            uplink_hops(&l, port, false);
     }
     unaccounted_hop(&l, &sums);
     mark_worst(&l);

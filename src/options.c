@@ -31,6 +31,7 @@ static const struct option_def defs[] = {
     {"sort",      0,  "COLUMN",OPT_TEXT,   OPT(sort),       FOR_CONSOLE | FOR_BATCH, false, "sort by this column; a leading - turns the order"},
     {"columns",   0,  "LIST", OPT_TEXT,    OPT(columns),    FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "columns of --table (or of the first view), by key; `help` lists them"},
     {"view",      0,  "NAME", OPT_TEXT,    OPT(view),       FOR_CONSOLE | FOR_BATCH, true,  "view to start with; `help` lists them"},
+    {"paths",     0,  "WHICH",OPT_TEXT,    OPT(paths),      FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT | FOR_RECORD | FOR_DIAGNOSE, true, "which paths there are: guests (default), or all: NICs and veths without a guest, too"},
     {"netns",     0,  "NAME", OPT_LIST,    OPT(netns),      FOR_ALL, true,  "network namespace to read instead of this one: a name, a path or pid:N, self for this one; repeatable"},
     {"connect",   0,  "URI",  OPT_LIST,    OPT(connect),    FOR_ALL, true,  "libvirt to ask instead of qemu:///system, as virsh -c takes it; repeatable"},
     {"ovs-rundir", 0, "DIR",  OPT_LIST,    OPT(ovs_rundirs),FOR_ALL, true,  "run folder of an Open vSwitch to read instead of /var/run/openvswitch; repeatable"},

@@ -25,7 +25,7 @@ struct options {
     const char *out; /* -o */
     const char *table, *filter, *sort, *columns;
     const char *theme, *config, *vpp_stats;
-    const char *view;
+    const char *view, *paths;
     uint64_t given; /* a bit for each line of the table: on the command line */
     struct text_list netns, connect, ovs_rundirs, dpdk_rundirs, only, no, labels;
 };

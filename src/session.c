@@ -17,6 +17,7 @@
 #include "src/findings.h"
 #include "src/keepoff.h"
 #include "src/memory.h"
+#include "src/portpaths.h"
 
 #define NS_PER_MS         INT64_C(1000000)
 #define NS_PER_S          INT64_C(1000000000)
@@ -41,9 +42,11 @@ struct session {
     size_t n_slots;
     struct slot slots[MAX_FEEDS];
     struct store *store;
-    size_t own_feed, findings_feed;
+    size_t own_feed, findings_feed, paths_feed;
     struct findings *findings;
-    cpu_set_t allowed, chosen; /* CPUs this program began with, and those it keeps to */
+    struct portpaths *portpaths; /* NULL: guests' paths alone */
+    struct sample *paths;        /* for the next tick; NULL before the first */
+    cpu_set_t allowed, chosen;   /* CPUs this program began with, and those it keeps to */
     int64_t kept_off_ns;
     struct frame *newest; /* of the last tick, until somebody takes it */
     uint64_t own_samples;
@@ -185,6 +188,14 @@ static int start_all(struct session *session, const struct collector *const *col
     return 0;
 }
 
+static int check_paths(const char *which, char *error, size_t error_size)
+{
+    if (!which || strcmp(which, "guests") == 0 || strcmp(which, "all") == 0)
+        return 0;
+    snprintf(error, error_size, "--paths %s: give guests or all", which);
+    return -1;
+}
+
 struct session *session_open(const struct options *options, const struct collector *const *collectors,
                              char *error, size_t error_size)
 {
@@ -193,13 +204,18 @@ struct session *session_open(const struct options *options, const struct collect
     session->start_ns = clock_mono_ns();
     session->store = store_new(HISTORY_BYTES, session->start_ns);
     session_set_interval(session, options->interval_s);
-    if (start_all(session, collectors, error, error_size) < 0) {
+    if (check_paths(options->paths, error, error_size) < 0 ||
+        start_all(session, collectors, error, error_size) < 0) {
         session_close(session, 100);
         return NULL;
     }
     session->own_feed = store_add_feed(session->store, "vnettop");
     session->findings_feed = store_add_feed(session->store, "findings");
     session->findings = findings_new();
+    if (options->paths && strcmp(options->paths, "all") == 0) {
+        session->paths_feed = store_add_feed(session->store, "paths");
+        session->portpaths = portpaths_new();
+    }
     sched_getaffinity(0, sizeof(session->allowed), &session->allowed);
     session->chosen = session->allowed;
     return session;
@@ -215,6 +231,8 @@ void session_close(struct session *session, int64_t patience_ms)
     size_t left = feeds_stop(feeds, session->n_slots, clock_mono_ns() + patience_ms * NS_PER_MS);
     frame_free(session->newest);
     findings_free(session->findings);
+    portpaths_free(session->portpaths);
+    sample_unref(session->paths);
     store_free(session->store);
     for (size_t i = 0; i < session->n_marks; i++)
         free(session->marks[i].text);
@@ -377,12 +395,33 @@ static void keep_off(struct session *session, int64_t now_ns)
         session->chosen = chosen;
 }
 
+/* Which ports have no guest is known when a frame is made: its paths are of the next one. */
+static void find_portpaths(struct session *session)
+{
+    const struct frame *frame = session->newest;
+    if (!session->portpaths)
+        return;
+    sample_unref(session->paths);
+    session->paths = portpaths_sample(session->portpaths, frame, frame->now_ns, frame->wall_ns);
+}
+
+static void put_portpaths(struct session *session, int64_t now_ns, int64_t wall_ns)
+{
+    if (!session->paths)
+        return;
+    session->paths->t0_ns = session->paths->t1_ns = now_ns;
+    session->paths->wall_ns = wall_ns;
+    store_put(session->store, session->paths_feed, session->paths);
+    session->paths = NULL;
+}
+
 /* The rules read the frame as it is without findings; what they conclude becomes a sample like any other, so
  * that it is recorded, stepped back to and compared. */
 static void look(struct session *session)
 {
     frame_free(session->newest);
     session->newest = store_frame(session->store, store_moments(session->store) - 1);
+    find_portpaths(session);
     struct sample *sample = findings_update(session->findings, session->newest);
     const struct pair pair = {.feed = "findings", .cur = sample};
     frame_append(session->newest, &pair);
@@ -410,6 +449,7 @@ void session_tick(struct session *session, int64_t now_ns, int64_t wall_ns)
         add_mark_row(session, sample, texts, i);
     sample_trim(sample);
     store_put(session->store, session->own_feed, sample);
+    put_portpaths(session, now_ns, wall_ns);
     store_tick(session->store, now_ns, wall_ns);
     look(session);
 }

@@ -104,7 +104,11 @@ static void lay_out(int cols, bool guests, bool exact, int width[N_FIELDS])
 
 static bool has_guests(const struct frame *frame)
 {
-    return frame->table[TABLE_PATHS].n > 0;
+    const struct frame_table *paths = &frame->table[TABLE_PATHS];
+    for (size_t i = 0; i < paths->n; i++)
+        if (!join_is_port_path(&paths->rows[i]))
+            return true;
+    return false;
 }
 
 static void draw_spark(struct canvas *canvas, int row, int col, int width, const struct field *field,

@@ -23,17 +23,31 @@ static void add(struct plot *plots, size_t *n, enum table_id table, const struct
         plots[(*n)++] = (struct plot){table, row->key, column_find(table_get(table), key), label, role};
 }
 
+/* Whose path it is, for its words. */
+enum whose { OF_GUEST, OF_HOST, OF_PEER };
+
+static enum whose whose_is(const struct frame_row *path, const struct frame_row *port)
+{
+    return !join_is_port_path(path) ? OF_GUEST : join_leads_out(port) ? OF_HOST : OF_PEER;
+}
+
 size_t view_path_plots(const struct scene *scene, const struct frame_row *path, struct plot *plots)
 {
     size_t n = 0;
     const struct frame_row *port = path ? join_port_of_path(scene->frame, path) : NULL;
     if (!port)
         return 0;
+    static const char *const labels[][3] = {
+        [OF_GUEST] = {"to guest pps", "from guest pps", "to guest loss"},
+        [OF_HOST] = {"received pps", "sent pps", "receive loss"},
+        [OF_PEER] = {"to peer pps", "from peer pps", "to peer loss"},
+    };
+    const char *const *label = labels[whose_is(path, port)];
     bool faces = join_port_faces_guest(scene->frame, port);
     struct serving serving = join_serving(scene->frame, path);
-    add(plots, &n, TABLE_PORTS, port, faces ? "tx_pps" : "rx_pps", "to guest pps", ROLE_TX);
-    add(plots, &n, TABLE_PORTS, port, faces ? "rx_pps" : "tx_pps", "from guest pps", ROLE_RX);
-    add(plots, &n, TABLE_PORTS, port, faces ? "tx_loss_pct" : "rx_loss_pct", "to guest loss", ROLE_LOSS);
+    add(plots, &n, TABLE_PORTS, port, faces ? "tx_pps" : "rx_pps", label[0], ROLE_TX);
+    add(plots, &n, TABLE_PORTS, port, faces ? "rx_pps" : "tx_pps", label[1], ROLE_RX);
+    add(plots, &n, TABLE_PORTS, port, faces ? "tx_loss_pct" : "rx_loss_pct", label[2], ROLE_LOSS);
     add(plots, &n, TABLE_THREADS, join_worst_vcpu(scene->frame, join_vm_of_path(scene->frame, path)),
         "steal_pct", "vCPU steal", ROLE_LOSS);
     if (serving.pmd)
@@ -160,11 +174,17 @@ static void draw_hop(struct canvas *canvas, int row, struct area area, const str
 }
 
 static int draw_direction(struct canvas *canvas, int row, struct area area, const struct scene *scene,
-                          const struct frame *wide, const struct frame_row *port, bool to_guest)
+                          const struct frame *wide, const struct frame_row *port, enum whose whose,
+                          bool to_guest)
 {
+    static const char *const headings[][2] = {
+        [OF_GUEST] = {"FROM GUEST", "TO GUEST"},
+        [OF_HOST] = {"SENT", "RECEIVED"},
+        [OF_PEER] = {"FROM PEER", "TO PEER"},
+    };
     struct hop hops[LEDGER_HOPS];
     size_t n = ledger_make(wide, port, to_guest, hops);
-    canvas_text(canvas, row, 1, 18, ROLE_HEADING, to_guest ? "TO GUEST" : "FROM GUEST");
+    canvas_text(canvas, row, 1, 18, ROLE_HEADING, headings[whose][to_guest]);
     canvas_right(canvas, row, 20, 9, ROLE_HEADING, "in/s");
     canvas_right(canvas, row, 30, 9, ROLE_HEADING, "out/s");
     canvas_right(canvas, row, 40, 9, ROLE_HEADING, "dropped/s");
@@ -179,12 +199,13 @@ int view_path_ledger(struct canvas *canvas, int row, struct area area, const str
                      const struct frame_row *path)
 {
     const struct frame_row *port = join_port_of_path(scene->frame, path);
+    enum whose whose = port ? whose_is(path, port) : OF_GUEST;
     struct frame *wide = port ? ledger_frame(scene->store, scene->moment) : NULL;
     row = draw_correlation(canvas, row, area, scene, path);
     port = wide ? frame_find(wide, TABLE_PORTS, port->key) : NULL;
     if (port) {
-        row = draw_direction(canvas, row + 1, area, scene, wide, port, true);
-        row = draw_direction(canvas, row + 1, area, scene, wide, port, false);
+        row = draw_direction(canvas, row + 1, area, scene, wide, port, whose, true);
+        row = draw_direction(canvas, row + 1, area, scene, wide, port, whose, false);
     }
     frame_free(wide);
     return row;

@@ -60,7 +60,9 @@ static enum collect_result collect_port(void *state, struct collect_call *call, 
     struct sample *sample = sample_at(inventory, t_ns);
     char key[64];
     snprintf(key, sizeof(key), "port:%s", (const char *)state);
-    add_port(sample, make_port(inventory, key), (uint64_t)t_ns / 1000000);
+    struct ports_info *info = make_port(inventory, key);
+    info_set(info, kind, "veth");
+    add_port(sample, info, (uint64_t)t_ns / 1000000);
     inventory_unref(inventory);
     snprintf(call->detail, sizeof(call->detail), "a port of %s", (const char *)state);
     *out = sample;
@@ -211,6 +213,35 @@ static void test_too_many_instances(void **state)
     options.netns = list_of(texts);
     assert_null(session_open(&options, all, error, sizeof(error)));
     assert_string_equal(error, "more than 64 sources; give fewer of --netns and --connect");
+}
+
+/* A port is a path from the frame after the one that it is first seen in. */
+static void test_paths_of_ports(void **state)
+{
+    (void)state;
+    struct options options;
+    char error[256];
+    options_init(&options);
+    options.paths = "some";
+    assert_null(session_open(&options, all, error, sizeof(error)));
+    assert_string_equal(error, "--paths some: give guests or all");
+    options.paths = "all";
+    struct session *session = open_session(&options, all);
+    struct frame *frame = tick_after(session, SECOND);
+    assert_int_equal(frame->table[TABLE_PATHS].n, 0);
+    frame_free(frame);
+    frame = tick_after(session, SECOND);
+    assert_non_null(frame_find(frame, TABLE_PATHS, "path:port:port:self"));
+    expect_number(cell_of(frame, TABLE_PATHS, "path:port:port:self", "from_guest_pps"), 1000);
+    frame_free(frame);
+    session_close(session, 5000);
+    options.paths = "guests";
+    session = open_session(&options, all);
+    frame_free(tick_after(session, SECOND));
+    frame = tick_after(session, SECOND);
+    assert_int_equal(frame->table[TABLE_PATHS].n, 0);
+    frame_free(frame);
+    session_close(session, 5000);
 }
 
 static void test_rates_in_the_sessions_time(void **state)
@@ -461,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_instances),
         cmocka_unit_test(test_no_and_only),
         cmocka_unit_test(test_too_many_instances),
+        cmocka_unit_test(test_paths_of_ports),
         cmocka_unit_test(test_rates_in_the_sessions_time),
         cmocka_unit_test(test_tempo),
         cmocka_unit_test(test_interval_change),
