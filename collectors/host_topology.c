@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collectors/host_nics.h"
+#include "collectors/host_power.h"
 #include "collectors/procfs.h"
 #include "src/memory.h"
 
@@ -29,6 +30,8 @@ struct cpu_fact {
     int package, core, node; /* UNKNOWN where the kernel tells none */
     int online, isolated, nohz_full;
     char siblings[SIBLINGS_SIZE];
+    char governor[24];
+    struct host_idle idle;
 };
 
 /* All that is known at one read. */
@@ -51,6 +54,7 @@ struct topology {
     struct inventory *inventory;
     struct host_info *host_info;
     void **cpu_infos, **port_infos; /* of inventory, in the order of now.cpus and now.nics */
+    uint64_t *deep_sleeps;          /* in the order of now.cpus */
 };
 
 /* ---- facts ---- */
@@ -92,6 +96,7 @@ static void read_cpu(int sys_fd, struct cpu_fact *fact)
     snprintf(path, sizeof(path), CPU_PATH "cpu%u/topology/thread_siblings_list", cpu);
     if (read_set(sys_fd, path, &siblings))
         procfs_cpuset_format(&siblings, fact->siblings, sizeof(fact->siblings));
+    fact->idle = host_power_idle(sys_fd, cpu);
 }
 
 /* node*\/cpulist; a machine without NUMA has no such folder. */
@@ -152,6 +157,7 @@ static void read_cpus(int sys_fd, struct facts *now, const struct facts *before)
         now->cpus[i].online = procfs_cpuset_has(&now->online, cpu);
         now->cpus[i].isolated = procfs_cpuset_has(&now->isolated, cpu);
         now->cpus[i].nohz_full = procfs_cpuset_has(&now->nohz_full, cpu);
+        host_power_governor(sys_fd, cpu, now->cpus[i].governor, sizeof(now->cpus[i].governor));
     }
 }
 
@@ -188,6 +194,15 @@ static uint64_t read_netns(int proc_fd)
     return ok ? inode : 0;
 }
 
+static void read_sleeps(struct topology *topology)
+{
+    const struct facts *now = &topology->now;
+    topology->deep_sleeps = xrealloc(topology->deep_sleeps, now->n_cpus, sizeof(uint64_t));
+    for (size_t i = 0; i < now->n_cpus; i++)
+        topology->deep_sleeps[i] =
+            host_power_deep_sleeps(topology->sys_fd, (unsigned)now->cpus[i].cpu, &now->cpus[i].idle);
+}
+
 /* False when /sys has no CPUs. */
 static bool read_facts(struct topology *topology)
 {
@@ -195,6 +210,7 @@ static bool read_facts(struct topology *topology)
     if (!read_presence(topology->sys_fd, now))
         return false;
     read_cpus(topology->sys_fd, now, &topology->before);
+    read_sleeps(topology);
     read_host_name(topology->proc_fd, now->host_name, sizeof(now->host_name));
     now->netns = read_netns(topology->proc_fd);
     const struct host_nics_from from = {.proc_fd = topology->proc_fd,
@@ -263,6 +279,10 @@ static struct cpus_info *cpu_info(struct inventory *inventory, const struct fact
     if (facts->has_isolated)
         info_set(info, isolated, fact->isolated ? "yes" : "no");
     info_set(info, nohz_full, fact->nohz_full ? "yes" : "no");
+    if (fact->governor[0])
+        info_set(info, governor, inventory_text(inventory, fact->governor));
+    if (fact->idle.exit_us)
+        info_set(info, idle_exit_us, fact->idle.exit_us);
     return info;
 }
 
@@ -380,6 +400,7 @@ static void topology_close(void *state)
     inventory_unref(topology->inventory);
     free(topology->cpu_infos);
     free(topology->port_infos);
+    free(topology->deep_sleeps);
     free(topology);
 }
 
@@ -411,8 +432,11 @@ static enum collect_result topology_open(const struct collect_config *config, vo
 static void fill(const struct topology *topology, struct sample *sample)
 {
     sample_reserve(sample, TABLE_CPUS, topology->now.n_cpus);
-    for (size_t i = 0; i < topology->now.n_cpus; i++)
-        sample_row(sample, TABLE_CPUS, topology->cpu_infos[i]);
+    for (size_t i = 0; i < topology->now.n_cpus; i++) {
+        struct cpus_row *row = sample_row(sample, TABLE_CPUS, topology->cpu_infos[i]);
+        if (topology->now.cpus[i].idle.exit_us)
+            row_set(row, deep_sleeps, topology->deep_sleeps[i]);
+    }
     sample_row(sample, TABLE_HOST, topology->host_info);
     for (size_t i = 0; i < ports_shown(&topology->now); i++)
         sample_row(sample, TABLE_PORTS, topology->port_infos[i]);
@@ -451,8 +475,8 @@ static enum collect_result topology_collect(void *state, struct collect_call *ca
 const struct collector host_topology_collector = {
     .source = "host",
     .feed = "host-topology",
-    .help =
-        "CPUs online, cores, NUMA nodes, isolation, and which CPUs serve which port, from /sys and /proc/irq",
+    .help = "CPUs online, cores, NUMA nodes, isolation, governors and idle states, and which CPUs serve "
+            "which port, from /sys and /proc/irq",
     .tempo_ms = TEMPO_MS,
     .annotates = 1u << TABLE_PORTS, /* under --netns this host's ports are nobody's rows */
     .open = topology_open,

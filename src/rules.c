@@ -44,6 +44,8 @@ const struct rule rules[] = {
     {"floating-vcpus", "%", "qemu", "a busy VM floats over CPUs that others are pinned to or poll on", check_floating, 0},
     {"emulated-nic", "pps", "qemu or libvirt", "an emulated NIC where virtio would do", check_emulated, 0},
     {"single-queue", "%", "qemu or libvirt", "one queue feeds one vCPU, which is full, while the guest's others idle", check_single_queue, 0},
+    {"cpu-governor", "CPUs", "host, qemu or ovs", "a CPU that carries much traffic is clocked by load, so that results vary", check_governor, 0},
+    {"cpu-idle-states", "/s", "host, qemu or ovs", "a CPU that carries much traffic falls into idle states that take long to leave", check_idle_states, 0},
     {"host-steal", "%", "host", "the host is itself a virtual machine and loses CPU time", check_host_steal, 0},
     {"source-silent", "s", "no source", "a source does not answer any more: its rows are old, and no rule believes them", check_source_silent, 0},
     {"observer-slow", "%", "no source", "vnettop cannot keep its interval: a source takes as long to read as there is time", check_observer_slow, 0},

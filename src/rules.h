@@ -16,6 +16,7 @@ typedef void rule_check(const struct rule *rule, const struct frame *frame, stru
 rule_check check_vcpu_steal, check_cpu_shared, check_poller_shares, check_smt_sibling, check_floating;
 rule_check check_helper_on_cpu, check_vhost_saturated, check_poller_preempted;
 /* rules_host.c: the host's CPUs, and the observer itself */
+rule_check check_governor, check_idle_states;
 rule_check check_host_steal, check_softnet, check_squeeze, check_source_silent, check_observer_slow;
 /* rules_ovs.c: PMDs, datapaths */
 rule_check check_pmd_saturated, check_pmd_unbalanced, check_upcalls, check_upcalls_lost, check_cache_thrash;

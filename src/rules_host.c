@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about the host's CPUs and about vnettop's own reading (see rules.h). */
+#include <stdio.h>
 #include <string.h>
 
 #include "src/rules.h"
@@ -64,6 +65,113 @@ void check_squeeze(const struct rule *rule, const struct frame *frame, struct fi
                     cpu_number(row), times, RULE_NUMBER(frame, row, cpus, softirq_pct));
         finding_advise(f, "sysctl net.core.netdev_budget net.core.netdev_budget_usecs");
     }
+}
+
+/* --- what slows a CPU down between packets --- */
+
+#define CARRIES_PPS 10000
+#define CARRIER_RUN 20 /* percent of a CPU */
+
+static bool carries_much(const struct frame *frame, const struct frame_row *vm)
+{
+    for (const struct frame_row *path = vm ? join_first_path(frame, vm) : NULL; path;
+         path = join_next_path(frame, path))
+        if (RULE_NUMBER(frame, path, paths, to_guest_pps) + RULE_NUMBER(frame, path, paths, from_guest_pps) >=
+            CARRIES_PPS)
+            return true;
+    return false;
+}
+
+/* A thread that much traffic goes through: a poller, or one of a guest that has it. */
+static bool is_carrier(const struct frame *frame, const struct join_thread *thread)
+{
+    bool poller = join_is_poller(thread) && rule_run(thread) >= 50;
+    bool guest =
+        thread->kind == THREAD_VCPU || thread->kind == THREAD_VHOST || thread->kind == THREAD_EMULATOR;
+    return poller || (guest && rule_run(thread) >= CARRIER_RUN && carries_much(frame, thread->vm));
+}
+
+static const struct join_thread *carrier_on(const struct frame *frame, int64_t cpu)
+{
+    for (const struct join_thread *t = join_first_on_cpu(frame, cpu); t; t = join_next_on_cpu(frame, t))
+        if (is_carrier(frame, t))
+            return t;
+    return NULL;
+}
+
+/* What was found of the CPUs that carry traffic: they are told of together. */
+struct slow_cpus {
+    char list[96];
+    unsigned n;
+    const struct frame_row *worst;
+    double most;
+    const struct join_thread *carrier; /* on the worst */
+};
+
+static void add_slow(struct slow_cpus *slow, const struct frame *frame, const struct frame_row *row,
+                     double value)
+{
+    const struct join_thread *carrier = carrier_on(frame, (int64_t)cpu_number(row));
+    size_t used = strlen(slow->list);
+    if (!carrier)
+        return;
+    if (used + 32 < sizeof(slow->list))
+        snprintf(slow->list + used, sizeof(slow->list) - used, "%s%llu", used ? "," : "", cpu_number(row));
+    else if (slow->list[used - 1] != '.')
+        strcat(slow->list, ",...");
+    if (slow->n++ == 0 || value > slow->most) {
+        slow->worst = row;
+        slow->most = value;
+        slow->carrier = carrier;
+    }
+}
+
+void check_governor(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+{
+    struct slow_cpus slow = {.n = 0};
+    RULE_EACH(row, frame, TABLE_CPUS)
+    {
+        const char *governor = JOIN_TEXT(row, struct cpus_info, governor);
+        if (governor && strcmp(governor, "performance") != 0)
+            add_slow(&slow, frame, row, 1);
+    }
+    if (slow.n == 0)
+        return;
+    struct finding *f = finding_add(out, rule, SEVERITY_NOTE, slow.n, NULL);
+    finding_name(f, "host");
+    finding_say(f,
+                "%s runs on CPU %llu under the frequency governor %s: its speed, and a benchmark's result, "
+                "depend on load (CPUs %s)",
+                rule_thread(frame, slow.carrier).text, cpu_number(slow.worst),
+                rule_name(JOIN_TEXT(slow.worst, struct cpus_info, governor)).text, slow.list);
+    finding_advise(f, "cpupower -c %s frequency-set -g performance",
+                   strchr(slow.list, '.') ? "all" : slow.list);
+}
+
+#define DEEP_SLEEPS_PER_S 100
+
+void check_idle_states(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+{
+    struct slow_cpus slow = {.n = 0};
+    RULE_EACH(row, frame, TABLE_CPUS)
+    {
+        double sleeps = RULE_NUMBER(frame, row, cpus, deep_sleeps_per_s);
+        if (sleeps >= DEEP_SLEEPS_PER_S)
+            add_slow(&slow, frame, row, sleeps);
+    }
+    if (slow.n == 0)
+        return;
+    uint64_t exit_us = 0;
+    join_info_number(slow.worst, offsetof(struct cpus_info, idle_exit_us), &exit_us);
+    struct finding *f = finding_add(out, rule, SEVERITY_NOTE, slow.most, NULL);
+    finding_name(f, "host");
+    finding_say(
+        f,
+        "CPU %llu, where %s runs, falls into deep idle states %.0f times/s, which take up to %llu us to "
+        "leave (CPUs %s)",
+        cpu_number(slow.worst), rule_thread(frame, slow.carrier).text, slow.most, (unsigned long long)exit_us,
+        slow.list);
+    finding_advise(f, "cpupower -c %s idle-set -D 20", strchr(slow.list, '.') ? "all" : slow.list);
 }
 
 /* --- the observer --- */

@@ -130,6 +130,8 @@
   I(STR, isolated,     "ISOL",     NONE,    4, 4, "isolated from the scheduler's balancing: yes, no")                  \
   I(STR, nohz_full,    "NOHZ",     NONE,    4, 3, "runs without a periodic tick: yes, no")                             \
   I(STR, online,       "ONLINE",   NONE,    6, 0, "online: yes, no")                                                   \
+  I(STR, governor,     "GOVERNOR", NONE,    8, 0, "frequency governor")                                                \
+  I(U64, idle_exit_us, "EXIT US",  US,      7, 0, "time that its deepest idle state takes to leave")                   \
   I(STR, irqs,         "NIC INTERRUPTS", NONE, 14, 2, "ports whose interrupts this CPU serves; (n): as many of them")  \
   T(cpu_ran,           ran,        "RAN HERE",   16, 6, "threads that were on this CPU in the interval, with their run %") \
   T(cpu_pinned,        pinned,     "PINNED HERE", 12, 3, "threads that may run on this CPU and only few others")       \
@@ -148,6 +150,7 @@
   F(CNT, softnet_processed, "SN PROC", PACKETS, 7, 0, "packets the kernel's receive path took here", .flags = COL_ALONE) \
   F(CNT, softnet_dropped,   "SN DROP", PACKETS, 7, 0, "packets dropped here: backlog full", .flags = COL_ALONE | COL_LOSS) \
   F(CNT, softnet_squeezed,  "SN SQZ",  COUNT,   6, 0, "times the receive loop ran out of budget or time", .flags = COL_ALONE) \
+  F(CNT, deep_sleeps,  "DEEP",     COUNT,   6, 0, "times it entered an idle state that takes 20 us or more to leave", .flags = COL_ALONE) \
   D(busy, idle_ticks,     busy_pct,    "BUSY%",    PCT, 6, 9, "share of the interval not idle", .flags = COL_HOT, .watch = 80, .bad = 95) \
   D(tick_share, user_ticks,    user_pct,    "USER%",    PCT, 6, 8, "share of the interval in user mode, guests taken out") \
   D(tick_share, nice_ticks,    nice_pct,    "NICE%",    PCT, 6, 7, "share of the interval in user mode at low priority")   \
@@ -158,6 +161,7 @@
   D(tick_share, steal_ticks,   steal_pct,   "STEAL%",   PCT, 6, 7, "share of the interval taken by the hypervisor below this host", .watch = 1, .bad = 10) \
   D(tick_share, iowait_ticks,  iowait_pct,  "IOWAIT%",  PCT, 7, 4, "share of the interval idle while a task waits for the disk") \
   D(tick_share, idle_ticks,    idle_pct,    "IDLE%",    PCT, 6, 6, "share of the interval idle")                          \
+  D(rate, deep_sleeps, deep_sleeps_per_s, "DEEP/S", PER_S, 7, 0, "times a second it entered an idle state that takes 20 us or more to leave") \
   D(rate, net_rx,            net_rx_per_s,    "NET_RX/S", PER_S, 8, 4, "NET_RX soft interrupts per second")            \
   D(rate, net_tx,            net_tx_per_s,    "NET_TX/S", PER_S, 8, 0, "NET_TX soft interrupts per second")            \
   D(rate, softnet_processed, softnet_pps,     "SOFTNET/S",PPS,   9, 5, "packets per second through this CPU's receive path") \

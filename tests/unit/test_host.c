@@ -454,6 +454,45 @@ static void test_topology(void **state)
     remove_root(root);
 }
 
+/* Governors come and go while it runs; of idle states those that take long to leave are counted. */
+static void test_power(void **state)
+{
+    (void)state;
+    char root[64];
+    struct reader r;
+    new_root(root);
+    unpack(root, "numa4");
+#define CPU1 "sys/devices/system/cpu/cpu1/"
+    static const char *const latencies[] = {"0", "2", "19", "20", "133"};
+    for (unsigned i = 0; i < 5; i++) {
+        char path[96], usage[16];
+        snprintf(path, sizeof(path), CPU1 "cpuidle/state%u/latency", i);
+        put_text(root, path, latencies[i]);
+        snprintf(path, sizeof(path), CPU1 "cpuidle/state%u/usage", i);
+        snprintf(usage, sizeof(usage), "%u\n", 1u << i);
+        put_text(root, path, usage);
+    }
+    put_text(root, CPU1 "cpufreq/scaling_governor", "powersave\n");
+    start(&r, &host_topology_collector, root);
+    assert_text(&r, TABLE_CPUS, "cpu:1", "governor", "powersave");
+    assert_number(&r, TABLE_CPUS, "cpu:1", "idle_exit_us", 133);
+    assert_number(&r, TABLE_CPUS, "cpu:1", "deep_sleeps", 8 + 16);
+    assert_kind(&r, TABLE_CPUS, "cpu:2", "governor", CELL_NONE);
+    assert_kind(&r, TABLE_CPUS, "cpu:2", "idle_exit_us", CELL_NONE);
+    assert_kind(&r, TABLE_CPUS, "cpu:2", "deep_sleeps", CELL_NONE);
+    const struct inventory *first = r.cur->inventory;
+    put_text(root, CPU1 "cpuidle/state4/usage", "40000000000\n");
+    collect(&r);
+    assert_number(&r, TABLE_CPUS, "cpu:1", "deep_sleeps", 8 + 40000000000);
+    assert_ptr_equal(r.cur->inventory, first);
+    put_text(root, CPU1 "cpufreq/scaling_governor", "performance\n");
+    collect(&r);
+    assert_text(&r, TABLE_CPUS, "cpu:1", "governor", "performance");
+#undef CPU1
+    end(&r);
+    remove_root(root);
+}
+
 static void test_ports_mlx5(void **state)
 {
     (void)state;
@@ -745,6 +784,7 @@ int main(void)
         cmocka_unit_test(test_counters_missing),
         cmocka_unit_test(test_cut_files),
         cmocka_unit_test(test_topology),
+        cmocka_unit_test(test_power),
         cmocka_unit_test(test_ports_mlx5),
         cmocka_unit_test(test_ports_ixgbe),
         cmocka_unit_test(test_ports_virtio),

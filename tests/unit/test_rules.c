@@ -605,6 +605,73 @@ CHANGE(squeezed_199)
     RISE(hand, cpus, CPUS, "cpu:5", softnet_squeezed, 199);
 }
 
+/* Of all CPUs: those of threads that carry nothing are left out. */
+CHANGE(clocked_by_load)
+{
+    for (unsigned cpu = 0; cpu < 16; cpu++) {
+        char key[16];
+        snprintf(key, sizeof(key), "cpu:%u", cpu);
+        FACT(hand, cpus, CPUS, key, governor, "schedutil");
+    }
+}
+
+CHANGE(clocked_fast)
+{
+    clocked_by_load(hand);
+    static const char *const carriers[] = {"cpu:0", "cpu:2",  "cpu:4",  "cpu:6",
+                                           "cpu:8", "cpu:10", "cpu:12", "cpu:14"};
+    for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
+        FACT(hand, cpus, CPUS, carriers[i], governor, "performance");
+}
+
+/* Threads run 19 %, or their guests carry 9999 packets a second; PMDs poll and are busy. */
+CHANGE(clocked_by_load_idle)
+{
+    static const char *const ports[] = {VHU1, TAP1, VHU10, TAP10, VF};
+    FACT(hand, cpus, CPUS, "cpu:6", governor, "powersave"); /* vm1's vhost worker and plain's vCPU */
+    FACT(hand, cpus, CPUS, "cpu:10", governor, "powersave");
+    for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+        hand_traffic(hand, ports[i], 4999, 5000);
+    hand_traffic(hand, MACV, 4999, 5000);
+}
+
+CHANGE(clocked_by_load_10000)
+{
+    clocked_by_load_idle(hand);
+    hand_traffic(hand, VF, 5000, 5000);
+}
+
+CHANGE(clocked_by_load_19)
+{
+    clocked_by_load_10000(hand);
+    hand_run(hand, VM10 "/vcpu/0", 19, 0);
+}
+
+CHANGE(poller_of_49)
+{
+    FACT(hand, cpus, CPUS, "cpu:0", governor, "powersave");
+    hand_run(hand, "ovs-vswitchd/pmd/0", 49, 0);
+}
+
+CHANGE(sleeps_deep)
+{
+    FACT(hand, cpus, CPUS, "cpu:6", idle_exit_us, UINT64_C(133));
+    RISE(hand, cpus, CPUS, "cpu:6", deep_sleeps, 100);
+    RISE(hand, cpus, CPUS, "cpu:3", deep_sleeps, 4000); /* nothing runs there */
+}
+
+CHANGE(sleeps_deep_99)
+{
+    sleeps_deep(hand);
+    RISE(hand, cpus, CPUS, "cpu:6", deep_sleeps, 99);
+}
+
+CHANGE(sleeps_deep_unknown)
+{
+    sleeps_deep(hand);
+    UNKNOWN(hand, cpus, CPUS, "cpu:6", deep_sleeps);
+}
+
 CHANGE(source_hangs)
 {
     hand_source(hand, "ovs", "no answer", 17);
@@ -638,6 +705,21 @@ static void test_host_and_observer(void **state)
             "netdev_max_backlog"},
            {squeezed, "softnet-squeeze", "CPU 5", "200 times/s", "netdev_budget"},
            {squeezed_199, "", NULL, NULL, NULL},
+           {clocked_by_load, "cpu-governor", "host",
+            "pmd/0 runs on CPU 0 under the frequency governor schedutil: its speed, and a benchmark's "
+            "result, depend "
+            "on load (CPUs 0,2,4,6,8,10,12,14)",
+            "cpupower -c 0,2,4,6,8,10,12,14 frequency-set -g performance"},
+           {clocked_fast, "", NULL, NULL, NULL}, {clocked_by_load_idle, "", NULL, NULL, NULL},
+           {clocked_by_load_10000, "cpu-governor", "host",
+            "vm10/0 runs on CPU 10 under the frequency governor powersave", "cpupower -c 10 "},
+           {clocked_by_load_19, "", NULL, NULL, NULL}, {poller_of_49, "", NULL, NULL, NULL},
+           {sleeps_deep, "cpu-idle-states", "host",
+            "CPU 6, where vm1 vhost/0 runs, falls into deep idle states 100 times/s, which take up to 133 us "
+            "to leave "
+            "(CPUs 6)",
+            "cpupower -c 6 idle-set -D 20"},
+           {sleeps_deep_99, "", NULL, NULL, NULL}, {sleeps_deep_unknown, "", NULL, NULL, NULL},
            {source_hangs, "source-silent", "ovs", "ovs has not answered for 17 s", "vnettop sources"},
            {source_is_not_there, "", NULL, NULL, NULL},
            {read_takes_the_interval, "observer-slow", "hand",
