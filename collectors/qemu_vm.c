@@ -15,8 +15,13 @@
 
 #include "src/memory.h"
 
-#define NS_PER_S      INT64_C(1000000000)
-#define LOOK_AGAIN_NS (10 * NS_PER_S) /* at the latest, threads are listed and cards looked at */
+#define NS_PER_S INT64_C(1000000000)
+
+/* At the latest, threads are listed and cards looked at. Where the kernel tells how many there are, only one
+ * that took another's place remains to be found: seldom, and not of all machines in one scan. */
+#define LOOK_AGAIN_S  10
+#define LOOK_TOLD_S   30
+#define LOOK_SPREAD_S 31
 #define SETTLE_SCANS  3
 #define INFER_MAX                                                                                            \
     512 /* threads of a process whose vCPUs have no names are read at each scan up to so many                \
@@ -303,6 +308,12 @@ static bool look_at_process(const struct qemu_reader *reader, struct qemu_vm *vm
 
 /* ---- the whole ---- */
 
+static bool is_time_to_look(const struct qemu_vm *vm, bool told, int64_t since_ns, int64_t now_ns)
+{
+    int64_t wait_s = told ? LOOK_TOLD_S + vm->pid % LOOK_SPREAD_S : LOOK_AGAIN_S;
+    return now_ns - since_ns >= wait_s * NS_PER_S;
+}
+
 /* All but the leader have ended, and nobody has asked for its exit status yet. */
 static bool is_zombie(const struct qemu_vm *vm)
 {
@@ -314,7 +325,7 @@ static bool refresh_threads(struct qemu_reader *reader, struct qemu_vm *vm, int6
     uint64_t threads = count_threads(vm);
     bool changed = drop_ended(reader, vm, NULL, 0);
     if (changed || vm->settle > 0 || threads == 0 || threads != vm->threads ||
-        now_ns - vm->listed_ns >= LOOK_AGAIN_NS) {
+        is_time_to_look(vm, true, vm->listed_ns, now_ns)) {
         changed |= list_threads(reader, vm);
         vm->listed_ns = now_ns;
         vm->threads = threads;
@@ -331,7 +342,8 @@ static bool refresh_process(const struct qemu_reader *reader, struct qemu_vm *vm
                             int64_t now_ns)
 {
     uint64_t fds = with_cards ? count_fds(vm) : 0;
-    if (vm->looks == 0 && fds == vm->fds && now_ns - vm->looked_ns < LOOK_AGAIN_NS)
+    if (vm->looks == 0 && fds == vm->fds &&
+        !is_time_to_look(vm, fds > 0 || !with_cards, vm->looked_ns, now_ns))
         return false;
     vm->looks -= vm->looks > 0;
     vm->looked_ns = now_ns;

@@ -31,6 +31,7 @@ libvirt_up() {
 
 libvirt_keep_capabilities() {
     [ ! -d "$CACHE/capabilities" ] || return 0
+    mkdir -p "$CACHE"
     cp -a /var/cache/libvirt/qemu/capabilities "$CACHE/capabilities.$LAB_ID"
     mv -T "$CACHE/capabilities.$LAB_ID" "$CACHE/capabilities" || rm -rf "$CACHE/capabilities.$LAB_ID"
 }
