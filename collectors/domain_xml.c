@@ -235,12 +235,47 @@ static void read_cputune(const xmlNode *domain, struct domain_xml *d)
     read_pins(d, tune, "vcpupin", "vcpu", &d->vcpu_pins, &d->n_vcpu_pins);
     read_pins(d, tune, "iothreadpin", "iothread", &d->iothread_pins, &d->n_iothread_pins);
     d->has_emulator_pin = parse_cpus(attr(child(tune, "emulatorpin"), "cpuset"), &d->emulator_pin);
-    d->iothreads = small_or(child_text(domain, "iothreads"), INT_MAX, 0);
     d->shares = u64_or_zero(child_text(tune, "shares"));
     d->vcpu_bandwidth = read_bandwidth(tune, "period", "quota");
     d->global_bandwidth = read_bandwidth(tune, "global_period", "global_quota");
     d->emulator_bandwidth = read_bandwidth(tune, "emulator_period", "emulator_quota");
     d->iothread_bandwidth = read_bandwidth(tune, "iothread_period", "iothread_quota");
+}
+
+static bool has_iothread(const struct domain_xml *d, unsigned id)
+{
+    for (size_t i = 0; i < d->n_iothreads; i++) {
+        if (d->iothreads[i] == id)
+            return true;
+    }
+    return false;
+}
+
+static bool add_iothread(struct domain_xml *d, unsigned id)
+{
+    unsigned *room = grow(d, &d->iothreads, &d->n_iothreads, sizeof(*d->iothreads), DOMAIN_XML_IOTHREADS_MAX);
+
+    if (room)
+        *room = id;
+    return room != NULL;
+}
+
+/* <iothreads>3</iothreads><iothreadids><iothread id='7'/>...: the list may be short, or not there at all. */
+static void read_iothreads(const xmlNode *domain, struct domain_xml *d)
+{
+    const xmlNode *ids = child(domain, "iothreadids");
+    unsigned n = small_or(child_text(domain, "iothreads"), INT_MAX, 0);
+
+    for (const xmlNode *t = child(ids, "iothread"); t; t = find_from(t->next, "iothread")) {
+        unsigned id = small_or(attr(t, "id"), INT_MAX, 0);
+
+        if (id > 0 && !has_iothread(d, id) && !add_iothread(d, id))
+            return;
+    }
+    for (unsigned id = 1; d->n_iothreads < n; id++) {
+        if (!has_iothread(d, id) && !add_iothread(d, id))
+            return;
+    }
 }
 
 /* ---- memory and NUMA ---- */
@@ -503,6 +538,7 @@ static int read_domain(const xmlNode *domain, struct domain_xml *d, char *err, s
     d->id = (int)small_or(attr(domain, "id"), INT_MAX, UINT_MAX);
     read_vcpus(domain, d);
     read_cputune(domain, d);
+    read_iothreads(domain, d);
     read_memory(domain, d);
     read_cells(domain, d);
     read_numatune(domain, d);
@@ -538,6 +574,7 @@ void domain_xml_free(struct domain_xml *d)
         return;
     free(d->vcpu_pins);
     free(d->iothread_pins);
+    free(d->iothreads);
     free(d->cells);
     free(d->ifaces);
     free(d->hostdevs);

@@ -13,11 +13,12 @@
 
 #include "collectors/procfs.h"
 
-#define DOMAIN_XML_SIZE_MAX   (4u * 1024u * 1024u) /* bytes; a guest with 100 cards has about 60 KiB */
-#define DOMAIN_XML_VCPUS_MAX  4096u
-#define DOMAIN_XML_IFACES_MAX 1024u
-#define DOMAIN_XML_PINS_MAX   4096u /* of each kind */
-#define DOMAIN_XML_CELLS_MAX  1024u
+#define DOMAIN_XML_SIZE_MAX      (4u * 1024u * 1024u) /* bytes; a guest with 100 cards has about 60 KiB */
+#define DOMAIN_XML_VCPUS_MAX     4096u
+#define DOMAIN_XML_IFACES_MAX    1024u
+#define DOMAIN_XML_PINS_MAX      4096u /* of each kind */
+#define DOMAIN_XML_CELLS_MAX     1024u
+#define DOMAIN_XML_IOTHREADS_MAX 1024u
 
 /* UNDEFINED: the XML does not say, so libvirt's or the kernel's default holds. */
 enum domain_link { DOMAIN_LINK_UNDEFINED, DOMAIN_LINK_UP, DOMAIN_LINK_DOWN };
@@ -105,7 +106,8 @@ struct domain_xml {
     size_t n_iothread_pins;
     bool has_emulator_pin;
     struct procfs_cpuset emulator_pin;
-    unsigned iothreads;
+    unsigned *iothreads; /* their numbers: as <iothreadids> lists them, then the lowest that are free */
+    size_t n_iothreads;
 
     uint64_t shares;
     struct domain_bandwidth vcpu_bandwidth; /* of each vCPU */

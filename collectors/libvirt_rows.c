@@ -142,13 +142,11 @@ static const struct procfs_cpuset *iothread_cpus(const struct domain_xml *xml, u
     return pin || !xml->has_cpuset ? pin : &xml->cpuset;
 }
 
-/* Those with a pin alone: the numbers of the others are not in what was parsed, and a guess would be a row of
- * a thread that does not exist. The qemu source has them all. */
 static void add_iothreads(const struct maker *maker, const struct domain_xml *xml,
                           const struct domain_xml *next)
 {
-    for (size_t i = 0; i < xml->n_iothread_pins; i++) {
-        unsigned id = xml->iothread_pins[i].id;
+    for (size_t i = 0; i < xml->n_iothreads; i++) {
+        unsigned id = xml->iothreads[i];
         char place[32];
         snprintf(place, sizeof(place), "iothread/%u", id);
         struct threads_info *info = add_thread(maker, "iothread", place);
@@ -237,9 +235,8 @@ static void fill_path(const struct maker *maker, struct paths_info *info, const 
     info_set(info, queues, iface->queues);
     if (iface->link != DOMAIN_LINK_UNDEFINED)
         info_set(info, link, iface->link == DOMAIN_LINK_UP ? "up" : "down");
-    /* No namespace of this host has that number: a port of the same name here is not the one meant. */
-    if (maker->elsewhere)
-        info_set(info, netns_inode, 0);
+    if (maker->elsewhere) /* a port of the same name here is not the one meant */
+        info_set(info, uri, maker->uri);
 }
 
 /* A MAC that an earlier card of the guest has too would make one row of both. */

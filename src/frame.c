@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/doubles.h"
 #include "src/join.h"
 #include "src/memory.h"
 
@@ -146,6 +147,25 @@ static uint32_t *index_slot(const struct frame_table *table, const char *key, ui
     }
 }
 
+static void free_parts(struct part *part)
+{
+    while (part) {
+        struct part *next = part->next;
+        free(part);
+        part = next;
+    }
+}
+
+static void append_part(struct frame_row *row, struct part part)
+{
+    struct part *last = &row->part;
+    while (last->next)
+        last = last->next;
+    part.next = NULL;
+    last->next = xzalloc(sizeof(part));
+    *last->next = part;
+}
+
 static void add_part(struct frame_table *table, enum table_id id, struct part part)
 {
     const struct info_head *info = part.cur->info;
@@ -157,11 +177,31 @@ static void add_part(struct frame_table *table, enum table_id id, struct part pa
         *slot = (uint32_t)table->n;
         return;
     }
-    struct part *last = &table->rows[*slot - 1].part;
-    while (last->next)
-        last = last->next;
-    last->next = xzalloc(sizeof(part));
-    *last->next = part;
+    append_part(&table->rows[*slot - 1], part);
+}
+
+static void index_again(struct frame_table *table)
+{
+    memset(table->index, 0, (table->index_mask + 1) * sizeof(*table->index));
+    for (size_t i = 0; i < table->n; i++)
+        *index_slot(table, table->rows[i].key, table->rows[i].hash) = (uint32_t)i + 1;
+}
+
+/* A row that is another's under a second key becomes parts of that one. */
+static void fold_doubles(struct frame_table *table)
+{
+    size_t before = table->n;
+    for (size_t i = table->n; i-- > 0;) {
+        struct frame_row *row = &table->rows[i], *whole = doubles_find(table, row);
+        if (!whole)
+            continue;
+        for (const struct part *part = &row->part; part; part = part->next)
+            append_part(whole, *part);
+        free_parts(row->part.next);
+        memmove(row, row + 1, (--table->n - i) * sizeof(*row));
+    }
+    if (table->n < before)
+        index_again(table);
 }
 
 static void build_table(struct frame *frame, enum table_id id)
@@ -184,6 +224,8 @@ static void build_table(struct frame *frame, enum table_id id)
         }
         free(before.index);
     }
+    if (id == TABLE_PATHS)
+        fold_doubles(table);
 }
 
 struct frame *frame_new(const struct pair *pairs, size_t n, int64_t now_ns, int64_t wall_ns, int64_t start_ns)
@@ -215,15 +257,6 @@ void frame_append(struct frame *frame, const struct pair *pair)
     for (int id = 0; id < TABLES_N; id++)
         if (pair->cur->set[id].n && frame->table[id].n == 0)
             build_table(frame, id);
-}
-
-static void free_parts(struct part *part)
-{
-    while (part) {
-        struct part *next = part->next;
-        free(part);
-        part = next;
-    }
 }
 
 void frame_free(struct frame *frame)

@@ -165,7 +165,7 @@ static bool is_in_namespace(const struct frame_row *port, const struct frame_row
         return !netns || strcmp(netns, "self") == 0;
     }
     if (!is_kernel_port(port))
-        return inode != 0; /* of another host */
+        return true;
     char prefix[40];
     int n = snprintf(prefix, sizeof(prefix), "net:%llu:", (unsigned long long)inode);
     return strncmp(port->key, prefix, (size_t)n) == 0;
@@ -185,8 +185,8 @@ static unsigned fits_name(const struct frame_row *port, const struct frame_row *
 
 static unsigned fits_socket(const struct frame_row *port, const struct frame_row *path, const char *wanted)
 {
-    bool here = is_in_namespace(port, path); /* a socket of another host has its path by chance */
-    return here && same_path(JOIN_TEXT(port, struct ports_info, socket), wanted) ? 1 : 0;
+    (void)path;
+    return same_path(JOIN_TEXT(port, struct ports_info, socket), wanted) ? 1 : 0;
 }
 
 static unsigned fits_mac(const struct frame_row *port, const struct frame_row *path, const char *wanted)
@@ -232,6 +232,9 @@ static uint32_t find_port(const struct frame *frame, const struct join_index *in
     const char *socket = JOIN_TEXT(path, struct paths_info, socket);
     const char *backend = JOIN_TEXT(path, struct paths_info, backend);
     uint32_t port = JOIN_NONE;
+    if (JOIN_TEXT(path, struct paths_info, uri))
+        return JOIN_NONE; /* a guest elsewhere: names, sockets and addresses here are like its own by chance
+                           */
     if (socket)
         port = look_up(frame, index, plain_path(plain, sizeof(plain), socket), BY_SOCKET, fits_socket, path,
                        false);

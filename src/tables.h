@@ -234,6 +234,7 @@
   I(STR, pci,          "PCI",      NONE,   12, 0, "host device handed to the guest")                                   \
   I(U64, queues,       "QUEUES",   COUNT,   6, 4, "queue pairs")                                                       \
   I(U64, netns_inode,  "NETNS INO",NONE,    9, 0, "inode of the network namespace that the port is in")                \
+  I(STR, uri,          "URI",      NONE,   12, 0, "libvirt connection of a guest elsewhere; none for one of this host") \
   I(STR, link,         "LINK",     NONE,    4, 0, "link state in the configuration")                                   \
   F(STR, state,        "STATE",    NONE,    5, 0, "present: the NIC exists now")                                       \
   T(path_switch,       switch,     "SWITCH", 8, 7, "bridge or OVS bridge the port belongs to")                         \

@@ -270,7 +270,7 @@ t_elsewhere() {
     assert_within "$(far_vcpu vmrx delay_ns)" "$delay" 20 "delay, the kernel's some time later"
     assert_eq "$(far_vcpu vmrx cpu)" "" "a CPU elsewhere is none of this host's"
     assert_eq "$(csv "$REC/vms.csv" uri name=vmrx | sort -u | xargs)" "qemu+tcp://127.0.0.2/system qemu:///system"
-    assert_eq "$(csv "$REC/paths.csv" to_guest_pps vm=vmrx netns_inode=0 | sort -u)" ""
+    assert_eq "$(csv "$REC/paths.csv" to_guest_pps vm=vmrx uri=$FAR | sort -u)" ""
     assert_eq "$(csv "$REC/ports.csv" vm name=vmrx-t0 | sort -u)" vmrx
 }
 

@@ -81,7 +81,9 @@ static void live_guest_with_taps(void **state)
     assert_int_equal(d.n_vcpu_pins, 2);
     assert_int_equal(d.n_iothread_pins, 1);
     assert_cpus(domain_xml_pin(d.iothread_pins, d.n_iothread_pins, 1), "0");
-    assert_int_equal(d.iothreads, 2);
+    assert_int_equal(d.n_iothreads, 2);
+    assert_int_equal(d.iothreads[0], 1);
+    assert_int_equal(d.iothreads[1], 2);
     assert_int_equal(d.memory_kib, 98304);
     assert_false(d.hugepages);
     assert_int_equal(d.n_cells, 1);
@@ -170,6 +172,27 @@ static void pins_and_limits(void **state)
     assert_int_equal(d.emulator_bandwidth.period_us, 10000);
     assert_int_equal(d.iothread_bandwidth.quota_us, 0);
     domain_xml_free(&d);
+}
+
+/* A number that is not believable makes no list of a million threads. */
+static void iothreads_are_bounded(void **state)
+{
+    static const struct {
+        const char *count;
+        size_t n;
+        bool truncated;
+    } cases[] = {{"2147483647", DOMAIN_XML_IOTHREADS_MAX, true}, {"1024", 1024, false}, {"-1", 0, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof(text), "<domain><name>n</name><iothreads>%s</iothreads></domain>",
+                 cases[i].count);
+        struct domain_xml d = parse(text);
+        assert_int_equal(d.n_iothreads, cases[i].n);
+        assert_int_equal(d.truncated, cases[i].truncated);
+        domain_xml_free(&d);
+    }
 }
 
 static void memory_and_numa(void **state)
@@ -551,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_driver),
         cmocka_unit_test(identity_is_read_whole),
         cmocka_unit_test(pins_and_limits),
+        cmocka_unit_test(iothreads_are_bounded),
         cmocka_unit_test(memory_and_numa),
         cmocka_unit_test(cards_without_a_target),
         cmocka_unit_test(hotplug_leaves_gaps),

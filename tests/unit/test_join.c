@@ -89,16 +89,16 @@ static void test_same_name_in_two_namespaces(void **state)
     hand_free(&hand);
 }
 
-/* A guest of another host (namespace 0) has neither a port nor a socket here. */
+/* A guest of another host has neither a port, a socket nor a virtual function here. */
 static void test_guest_elsewhere_has_no_port_here(void **state)
 {
     (void)state;
     struct hand hand = hand_healthy();
-    PATH_FACT(&hand, NIC1_TAP, netns_inode, UINT64_C(0));
-    PATH_FACT(&hand, NIC1_VHU, netns_inode, UINT64_C(0));
-    const struct frame *frame = hand_frame(&hand);
-    assert_string_equal(port_of(frame, NIC1_TAP), "none");
-    assert_string_equal(port_of(frame, NIC1_VHU), "none");
+    static const char *const nics[] = {NIC1_TAP, NIC1_VHU, NIC10_VF};
+    for (size_t i = 0; i < sizeof(nics) / sizeof(nics[0]); i++)
+        PATH_FACT(&hand, nics[i], uri, "qemu+ssh://far/system");
+    for (size_t i = 0; i < sizeof(nics) / sizeof(nics[0]); i++)
+        assert_string_equal(port_of(hand_frame(&hand), nics[i]), "none");
     hand_free(&hand);
 }
 

@@ -119,16 +119,41 @@ static void test_vm_and_threads(void **unused)
     assert_false(info_has(vm, pid));
     const struct vms_row *row = (const struct vms_row *)find(&made, TABLE_VMS, PINNED);
     assert_string_equal(row->state, "running");
-    assert_int_equal(made.sample->set[TABLE_THREADS].n, 4 + 1 + 1);
+    assert_int_equal(made.sample->set[TABLE_THREADS].n, 4 + 1 + 2);
     assert_string_equal(THREAD(&made, PINNED "/vcpu/0")->pinned_cpus, "2");
     assert_string_equal(THREAD(&made, PINNED "/vcpu/1")->pinned_cpus, "18");
     assert_string_equal(THREAD(&made, PINNED "/vcpu/3")->pinned_cpus, "0-6,16-23"); /* the domain's cpuset */
     assert_string_equal(THREAD(&made, PINNED "/emulator")->pinned_cpus, "0-1");
     assert_string_equal(THREAD(&made, PINNED "/iothread/1")->pinned_cpus, "0");
     assert_string_equal(THREAD(&made, PINNED "/iothread/1")->role, "iothread");
+    assert_string_equal(THREAD(&made, PINNED "/iothread/2")->pinned_cpus, "0-6,16-23");
     assert_string_equal(THREAD(&made, PINNED "/vcpu/2")->vm_key, PINNED);
     assert_int_equal(THREAD(&made, PINNED "/vcpu/2")->index, 2);
     assert_false(info_has(THREAD(&made, PINNED "/vcpu/0"), pinned_next));
+    unmake(&made);
+}
+
+/* Their numbers need not be 1 to N, and a pin belongs to a number. */
+static void test_iothreads_go_by_their_numbers(void **unused)
+{
+    (void)unused;
+    struct made made;
+    make(&made, "iothreads", NULL, false);
+    char key[128];
+    static const struct {
+        unsigned id;
+        const char *pinned;
+    } wanted[] = {{7, "3"}, {4, NULL}, {1, NULL}, {2, "1"}};
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        snprintf(key, sizeof(key), "vm:%s/iothread/%u", made.domain.uuid, wanted[i].id);
+        const struct threads_info *info = THREAD(&made, key);
+        assert_int_equal(info->index, wanted[i].id);
+        assert_int_equal(info_has(info, pinned_cpus), wanted[i].pinned != NULL);
+        if (wanted[i].pinned)
+            assert_string_equal(info->pinned_cpus, wanted[i].pinned);
+    }
+    assert_int_equal(made.sample->set[TABLE_THREADS].n,
+                     1 + 1 + 4); /* none for the pin of a thread that is not */
     unmake(&made);
 }
 
@@ -281,8 +306,8 @@ static void test_elsewhere(void **unused)
     snprintf(key, sizeof(key), "qemu+tcp://far/system|vm:%s/vcpu/0", made.domain.uuid);
     assert_string_equal(THREAD(&made, key)->vm_key, vm->vm_key);
     snprintf(key, sizeof(key), "qemu+tcp://far/system|path:vm:%s:52:54:00:00:00:01", made.domain.uuid);
-    assert_true(info_has(PATH(&made, key), netns_inode));
-    assert_int_equal(PATH(&made, key)->netns_inode, 0);
+    assert_string_equal(PATH(&made, key)->uri, "qemu+tcp://far/system");
+    assert_false(info_has(PATH(&made, key), netns_inode));
     unmake(&made);
 }
 
@@ -348,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vm_and_threads),
+        cmocka_unit_test(test_iothreads_go_by_their_numbers),
         cmocka_unit_test(test_numbers_with_gaps),
         cmocka_unit_test(test_pins_of_the_next_start),
         cmocka_unit_test(test_cards),
