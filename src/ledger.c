@@ -91,8 +91,10 @@ static bool same_text(const char *a, const char *b)
 /* What all ports of a switch received and sent, and what was dropped on the way from one to the other. */
 struct sums {
     double in, out, dropped;
+    double in_bytes, out_bytes;
     double noise;           /* what may differ since not all are read at one moment */
     unsigned ports, silent; /* ports; those that tell no number */
+    bool large;             /* packets above the MTU: several in one */
 };
 
 /* Packets that the kernel counted as received and dropped before the bridge saw them. A tap's were never
@@ -128,6 +130,18 @@ static double noise_of(const struct frame_row *port, const struct frame_row *of_
     return pps * spread / part_interval_s(a);
 }
 
+#define HEADER                                                                                               \
+    22 /* of a frame, beyond its MTU: Ethernet and a VLAN tag, with the checksum where it is counted */
+
+static bool is_large(const struct frame *frame, const struct frame_row *port)
+{
+    uint64_t mtu;
+    if (!join_info_number(port, offsetof(struct ports_info, mtu), &mtu))
+        return false;
+    return NUMBER(frame, port, ports, rx_packet_bytes) > (double)mtu + HEADER ||
+           NUMBER(frame, port, ports, tx_packet_bytes) > (double)mtu + HEADER;
+}
+
 static void add_port(const struct frame *frame, const struct frame_row *port, const struct frame_row *of_port,
                      struct sums *sums)
 {
@@ -136,6 +150,9 @@ static void add_port(const struct frame *frame, const struct frame_row *port, co
     sums->ports++;
     sums->silent += isnan(rx) || isnan(tx);
     sums->dropped += dropped;
+    sums->in_bytes += or_zero(NUMBER(frame, port, ports, rx_bps)) / 8;
+    sums->out_bytes += or_zero(NUMBER(frame, port, ports, tx_bps)) / 8;
+    sums->large = sums->large || is_large(frame, port);
     sums->noise += noise_of(port, of_port, (or_zero(rx) + or_zero(tx) + dropped) / 2);
     if (join_is_in_ovs(port)) {
         sums->in += or_zero(rx);
@@ -162,6 +179,8 @@ static struct sums sum_switch(const struct frame *frame, const struct frame_row 
         if (ovs || !is_bridge_of(port, of_port))
             continue;
         found = true;
+        sums.in_bytes += or_zero(NUMBER(frame, port, ports, tx_bps)) / 8; /* the host's own */
+        sums.out_bytes += or_zero(NUMBER(frame, port, ports, rx_bps)) / 8;
         sums.in = NUMBER(frame, port, ports, ports_rx_pps);
         sums.out = NUMBER(frame, port, ports, ports_tx_pps);
     }
@@ -356,6 +375,24 @@ static void mark_worst(struct ledger *l)
         worst->loses_most = true;
 }
 
+#define FEW 0.1 /* of the share of packets: where so few bytes are missing, no packet is */
+
+/* GRO makes one packet of several, GSO several of one: their numbers do not compare. Their bytes do, nearly.
+ */
+static bool is_merged(const struct sums *sums)
+{
+    double missing = sums->in - sums->out - sums->dropped;
+    double bytes = sums->in_bytes - sums->out_bytes;
+    if (!(fabs(missing) > WORTH_MARKING * sums->in))
+        return false;
+    if (sums->large)
+        return true;
+    if (!(sums->in > 0) || !(sums->in_bytes > 0))
+        return false;
+    bytes -= sums->dropped * sums->in_bytes / sums->in;
+    return fabs(bytes) / sums->in_bytes < FEW * fabs(missing) / sums->in;
+}
+
 /* What went in and neither came out nor was dropped by name: a bridge loses packets without counting them.
  * What the moments of the reads explain is nothing. */
 static void unaccounted_hop(struct ledger *l, const struct sums *sums)
@@ -371,6 +408,11 @@ static void unaccounted_hop(struct ledger *l, const struct sums *sums)
                  sums->ports);
         return;
     }
+    if (is_merged(sums)) {
+        snprintf(hop->cause, sizeof(hop->cause),
+                 "not known: packets are merged or split on the way (GRO, GSO)");
+        return;
+    }
     hop->dropped = sums->in - sums->out - sums->dropped;
     if (fabs(hop->dropped) <= sums->noise)
         hop->dropped = 0;
@@ -378,6 +420,20 @@ static void unaccounted_hop(struct ledger *l, const struct sums *sums)
         snprintf(hop->cause, sizeof(hop->cause), "%s",
                  hop->dropped < 0 ? "more went out than came in: floods, multicast"
                                   : "lost inside the switch, by no counter");
+}
+
+double ledger_bridge_loss(const struct frame *frame, const struct frame_row *bridge, double *in)
+{
+    RULE_EACH(port, frame, TABLE_PORTS)
+    {
+        if (!is_bridge_of(bridge, port))
+            continue;
+        struct sums sums = sum_switch(frame, port);
+        double lost = sums.in - sums.out - sums.dropped;
+        *in = sums.in;
+        return sums.silent || is_merged(&sums) ? NAN : lost > sums.noise ? lost : 0;
+    }
+    return NAN;
 }
 
 size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool to_guest,

@@ -38,6 +38,10 @@ struct frame *ledger_frame(const struct store *store, size_t moment);
 size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool to_guest,
                    struct hop hops[LEDGER_HOPS]);
 
+/* Packets a second that a Linux bridge loses by no counter: 0 when it is no more than what the moments of the
+ * reads explain, NAN when it is not known. in: what enters it. */
+double ledger_bridge_loss(const struct frame *frame, const struct frame_row *bridge, double *in);
+
 /*
  * Pearson's r of two series of n points a fixed time apart, at the lag (b behind a by lag points,
  * -max_lag..max_lag) where it is greatest; NAN points are left out. False when there are fewer than 20 points

@@ -21,6 +21,7 @@ const struct rule rules[] = {
     {"nic-missed", "pps", "netlink, ovs or dpdk", "a NIC's ring was full: its CPU or poller was too slow", check_missed, 0},
     {"no-mbuf", "pps", "ovs or dpdk", "receive failed for want of packet buffers", check_nombuf, 0},
     {"tap-unread", "pps", "netlink", "a tap that no known VM reads is full", check_tap_unread, 0},
+    {"bridge-loss", "%", "netlink", "a Linux bridge loses packets that no counter owns, and a port of it is down or has a smaller MTU", check_bridge_loss, 0},
     {"qdisc-drops", "pps", "netlink", "a queueing discipline drops", check_qdisc, 0},
     {"mtu-drops", "pps", "ovs", "packets larger than the port's MTU", check_mtu, 0},
     {"policer-drops", "pps", "ovs", "packets over a policer's or a meter's rate", check_policer, 0},

@@ -25,7 +25,7 @@ rule_check check_flow_limit, check_pipeline, check_datapath_drops, check_main_th
 rule_check rule_meter_drops;
 /* rules_ports.c: where a port loses packets */
 rule_check check_tap_unread, check_qdisc, check_missed, check_nombuf, check_mtu, check_policer, check_errors;
-rule_check check_flaps, check_veth, check_af_packet;
+rule_check check_flaps, check_veth, check_af_packet, check_bridge_loss;
 /* rules_guest.c: a guest and its NIC */
 rule_check check_not_draining, check_emulated, check_single_queue, check_numa;
 

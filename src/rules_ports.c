@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/derive.h"
+#include "src/ledger.h"
 #include "src/rules.h"
 
 #define EACH_LOSSY(port, frame)                                                                              \
@@ -227,5 +228,89 @@ void check_af_packet(const struct rule *rule, const struct frame *frame, struct 
         finding_say(f, "%s is read by DPDK through the kernel (%s) and loses %s", f->object,
                     rule_name(driver).text, rule_rate(lost).text);
         finding_advise(f, "a NIC's own DPDK driver, or net_af_xdp, in its place");
+    }
+}
+
+/* --- what no counter owns --- */
+
+#define LEAST_LOST_PPS   100
+#define LEAST_LOST_SHARE 0.05
+
+static uint64_t mtu_of(const struct frame_row *port)
+{
+    uint64_t mtu = 0;
+    join_info_number(port, offsetof(struct ports_info, mtu), &mtu);
+    return mtu;
+}
+
+static bool is_down(const struct frame_row *port)
+{
+    const char *admin = JOIN_TEXT(port, struct ports_info, admin);
+    const char *carrier = JOIN_TEXT(port, struct ports_info, carrier);
+    return (admin && strcmp(admin, "down") == 0) || (carrier && strcmp(carrier, "down") == 0);
+}
+
+/* What among a bridge's ports may be why. */
+struct suspects {
+    const struct frame_row *down, *narrow, *wide; /* least and greatest MTU */
+};
+
+static struct suspects suspects_of(const struct frame *frame, const struct frame_row *bridge)
+{
+    struct suspects found = {0};
+    const char *name = JOIN_TEXT(bridge, struct ports_info, name);
+    RULE_EACH(port, frame, TABLE_PORTS)
+    {
+        const char *of = join_switch_of_port(port);
+        if (!of || !name || strcmp(of, name) != 0 || join_is_in_ovs(port) || !join_same_place(port, bridge))
+            continue;
+        if (is_down(port))
+            found.down = port;
+        if (mtu_of(port) && (!found.narrow || mtu_of(port) < mtu_of(found.narrow)))
+            found.narrow = port;
+        if (mtu_of(port) && (!found.wide || mtu_of(port) > mtu_of(found.wide)))
+            found.wide = port;
+    }
+    return found;
+}
+
+/* Without a suspect it is silent: a bridge rightly ignores what its NIC hears of others' packets. */
+static void find_bridge_loss(const struct rule *rule, const struct frame *frame, struct finding_list *out,
+                             const struct frame_row *bridge)
+{
+    double in = 0, lost = ledger_bridge_loss(frame, bridge, &in);
+    if (!(lost >= LEAST_LOST_PPS) || !(lost >= LEAST_LOST_SHARE * in))
+        return;
+    struct suspects suspects = suspects_of(frame, bridge);
+    bool mtu = !suspects.down && suspects.narrow && mtu_of(suspects.narrow) < mtu_of(suspects.wide);
+    if (!suspects.down && !mtu)
+        return;
+    struct finding *f = finding_add(out, rule, SEVERITY_BAD, 100 * lost / in, bridge);
+    f->cost_pps = lost;
+    finding_name(f, "%s", rule_port(bridge).text);
+    finding_say(f, "%s loses %.1f %% of what enters it (%s) by no counter", f->object, 100 * lost / in,
+                rule_rate(lost).text);
+    if (mtu) {
+        finding_say(f, ": its port %s has an MTU of %llu", rule_port(suspects.narrow).text,
+                    (unsigned long long)mtu_of(suspects.narrow));
+        finding_say(f, " where %s has %llu", rule_port(suspects.wide).text,
+                    (unsigned long long)mtu_of(suspects.wide));
+        advise_for(f, "ip link set ", suspects.narrow, " mtu N");
+    } else {
+        finding_say(f, ": its port %s is down", rule_port(suspects.down).text);
+        advise_for(f, "ip link set ", suspects.down, " up");
+    }
+}
+
+void check_bridge_loss(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+{
+    RULE_EACH(bridge, frame, TABLE_PORTS)
+    {
+        if (!rule_port_is(bridge, "bridge"))
+            continue;
+        double in = RULE_NUMBER(frame, bridge, ports, ports_rx_pps);
+        double missing = in - RULE_NUMBER(frame, bridge, ports, ports_tx_pps);
+        if (missing >= LEAST_LOST_PPS && missing >= LEAST_LOST_SHARE * in) /* with what is counted */
+            find_bridge_loss(rule, frame, out, bridge);
     }
 }

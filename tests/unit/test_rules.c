@@ -1039,6 +1039,91 @@ CHANGE(af_packet_well)
     PORT_RISE(hand, "dpdk:9:0", tx_dropped, 0);
 }
 
+/* br0 of the healthy host: 91000 go in, 111000 come out by eth0, both taps and the veth. */
+CHANGE(bridge)
+{
+    hand_port(hand, "net:1:1", "br0", "bridge", NULL, 0, 0);
+    RISE(hand, ports, PORTS, "net:1:1", ports_rx_packets, 91000);
+    RISE(hand, ports, PORTS, "net:1:1", ports_tx_packets, 111000);
+    PORT_FACT(hand, VETH, mtu, UINT64_C(1500));
+    PORT_FACT(hand, TAP1, mtu, UINT64_C(1500));
+}
+
+CHANGE(bridge_loses)
+{
+    bridge(hand);
+    RISE(hand, ports, PORTS, "net:1:1", ports_tx_packets, 81000);
+    hand_traffic(hand, TAP1, 20000, 0);
+}
+
+CHANGE(bridge_loses_and_port_down)
+{
+    bridge_loses(hand);
+    PORT_FACT(hand, TAP1, admin, "down");
+}
+
+CHANGE(bridge_loses_and_no_carrier)
+{
+    bridge_loses(hand);
+    PORT_FACT(hand, TAP1, carrier, "down");
+}
+
+CHANGE(bridge_loses_and_port_narrow)
+{
+    bridge_loses(hand);
+    PORT_FACT(hand, TAP1, mtu, UINT64_C(1400));
+}
+
+/* 4500 are less than five in a hundred. */
+CHANGE(bridge_loses_little)
+{
+    bridge_loses_and_port_down(hand);
+    RISE(hand, ports, PORTS, "net:1:1", ports_tx_packets, 86500);
+}
+
+CHANGE(bridge_loses_few)
+{
+    bridge_loses_and_port_down(hand);
+    RISE(hand, ports, PORTS, "net:1:1", ports_rx_packets, 199);
+    RISE(hand, ports, PORTS, "net:1:1", ports_tx_packets, 100);
+}
+
+/* The tap itself tells of them. */
+CHANGE(bridge_loses_counted)
+{
+    bridge_loses_and_port_down(hand);
+    PORT_RISE(hand, VETH, tx_dropped, 10000);
+}
+
+/* One of forty comes out, with all their bytes: merged. */
+CHANGE(bridge_merges)
+{
+    bridge_loses_and_port_down(hand);
+    RISE(hand, ports, PORTS, "net:1:1", ports_tx_packets, 2300);
+    PORT_RISE(hand, TAP10, tx_bytes, 91000 * UINT64_C(100) - 51000 * UINT64_C(100));
+}
+
+CHANGE(bridge_port_unknown)
+{
+    bridge_loses_and_port_down(hand);
+    UNKNOWN(hand, ports, PORTS, TAP10, tx_packets);
+}
+
+static void test_bridge_loss(void **state)
+{
+    (void)state;
+    EXPECT({bridge, "", NULL, NULL, NULL}, {bridge_loses, "", NULL, NULL, NULL},
+           {bridge_loses_and_port_down, "bridge-loss", "br0",
+            "br0 loses 11.0 % of what enters it (10.0k/s) by no counter: its port tap1 is down",
+            "ip link set tap1 up"},
+           {bridge_loses_and_no_carrier, "bridge-loss", "br0", "its port tap1 is down", NULL},
+           {bridge_loses_and_port_narrow, "bridge-loss", "br0",
+            "by no counter: its port tap1 has an MTU of 1400 where veth0 has 1500", "ip link set tap1 mtu N"},
+           {bridge_loses_little, "", NULL, NULL, NULL}, {bridge_loses_few, "", NULL, NULL, NULL},
+           {bridge_loses_counted, "veth-drops", NULL, NULL, NULL}, {bridge_merges, "", NULL, NULL, NULL},
+           {bridge_port_unknown, "", NULL, NULL, NULL});
+}
+
 static void test_ports(void **state)
 {
     (void)state;
@@ -1610,6 +1695,7 @@ int main(void)
         cmocka_unit_test(test_pmds),
         cmocka_unit_test(test_datapath),
         cmocka_unit_test(test_counters_of_a_daemon_once),
+        cmocka_unit_test(test_bridge_loss),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_loss_is_bad_from_one_percent),
         cmocka_unit_test(test_not_draining),
