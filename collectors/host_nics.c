@@ -171,6 +171,15 @@ static bool is_virtio(int dir)
     return slash && strcmp(slash, "/virtio") == 0;
 }
 
+/* A machine without NUMA tells -1. */
+static void read_node(struct port *port)
+{
+    const char *path = is_virtio(port->dir) ? "device/../numa_node" : "device/numa_node";
+    uint64_t node;
+    if (read_number(port->dir, path, &node) && node < INT32_MAX)
+        port->nic.node_1 = (unsigned)node + 1;
+}
+
 /* The folder's entries are numbers, as those of /proc are. The caller frees *numbers. */
 static bool list_msi_irqs(int dir, pid_t **numbers, size_t *n)
 {
@@ -240,7 +249,8 @@ static bool is_ours(const struct port *port, int socket_fd)
 
 static bool has_facts(const struct host_nic *nic)
 {
-    return nic->irqs || procfs_cpuset_count(&nic->rps_cpus) || procfs_cpuset_count(&nic->xps_cpus);
+    return nic->irqs || nic->node_1 || procfs_cpuset_count(&nic->rps_cpus) ||
+           procfs_cpuset_count(&nic->xps_cpus);
 }
 
 static void append_cpu(struct host_nics *out, unsigned cpu, unsigned ifindex, unsigned irqs)
@@ -272,6 +282,7 @@ static void read_port(struct host_nics *out, struct port *port, int socket_fd)
         return;
     port->nic.ifindex = (unsigned)ifindex;
     read_queues(port);
+    read_node(port);
     if (port->proc_fd >= 0)
         read_irqs(port);
     if (!has_facts(&port->nic))

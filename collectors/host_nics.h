@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which CPUs serve which network port: the interrupts of its device (effective affinity), receive and
- * transmit packet steering. Read from /sys/class/net and /proc/irq for host_topology.c, seldom. It must not
- * know of rows or of CPUs' topology.
+ * transmit packet steering, and the device's NUMA node. Read from /sys/class/net and /proc/irq for
+ * host_topology.c, seldom. It must not know of rows or of CPUs' topology.
  */
 #ifndef VNETTOP_HOST_NICS_H
 #define VNETTOP_HOST_NICS_H
@@ -17,6 +17,7 @@
 struct host_nic {
     unsigned ifindex;
     unsigned irqs;        /* interrupts that serve its packets */
+    unsigned node_1;      /* NUMA node of its device and one more; 0 = not known */
     unsigned irqs_denied; /* interrupts whose affinity this user may not read */
     char name[PROCFS_IFNAME_SIZE];
     struct procfs_cpuset irq_cpus, rps_cpus, xps_cpus;

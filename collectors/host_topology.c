@@ -308,6 +308,8 @@ static struct ports_info *port_info(struct inventory *inventory, uint64_t netns,
         inventory_info(inventory, TABLE_PORTS, "net:%llu:%u", (unsigned long long)netns, nic->ifindex);
     info_set(info, ifindex, nic->ifindex);
     info_set(info, name, inventory_text(inventory, nic->name));
+    if (nic->node_1)
+        info_set(info, numa, nic->node_1 - 1);
     if (procfs_cpuset_count(&nic->irq_cpus))
         info_set(info, irq_cpus, set_text(inventory, &nic->irq_cpus));
     else if (nic->irqs_denied)

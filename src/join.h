@@ -145,6 +145,7 @@ bool join_is_told_by_ovs(const struct frame *frame, const struct frame_row *port
 /* NUMA nodes that a path touches, as bits; 0 = not known. */
 struct join_nodes {
     uint64_t vcpus, memory, thread, port;
+    uint64_t uplinks; /* of the NICs of its switch */
 };
 struct join_nodes join_nodes(const struct frame *frame, const struct frame_row *path);
 

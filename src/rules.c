@@ -41,7 +41,7 @@ const struct rule rules[] = {
     {"vhost-saturated", "%", "qemu", "a vhost worker is busy all the time: one CPU is the limit of its queue", check_vhost_saturated, 0},
     {"helper-on-busy-cpu", "%", "qemu, host", "an emulator, I/O or vhost thread, or a NIC's interrupts, on a pinned vCPU's or poller's CPU", check_helper_on_cpu, 0},
     {"smt-sibling", "%", "host, qemu or ovs", "a busy thread on the other half of a poller's core", check_smt_sibling, 0},
-    {"numa-crossing", "nodes", "host, qemu", "a guest's vCPUs, their memory, the serving thread and the port are not on one NUMA node", check_numa, 0},
+    {"numa-crossing", "nodes", "host, qemu", "a guest's vCPUs, their memory, the serving thread, the port and the NICs are not on one NUMA node, or a PMD polls a NIC of another", check_numa, 0},
     {"floating-vcpus", "%", "qemu", "a busy VM floats over CPUs that others are pinned to or poll on", check_floating, 0},
     {"emulated-nic", "pps", "qemu or libvirt", "an emulated NIC where virtio would do", check_emulated, 0},
     {"single-queue", "%", "qemu or libvirt", "one queue feeds one vCPU, which is full, while the guest's others idle", check_single_queue, 0},

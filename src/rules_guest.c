@@ -301,17 +301,44 @@ static bool crosses(const struct join_nodes *nodes)
     if (!has_one(nodes->vcpus))
         return has_one(nodes->memory);
     return !has_one(guest) || (nodes->thread && nodes->thread != nodes->vcpus) ||
-           (nodes->port && nodes->port != nodes->vcpus);
+           (nodes->port && nodes->port != nodes->vcpus) ||
+           (nodes->uplinks && !(nodes->uplinks & nodes->vcpus));
 }
 
-void check_numa(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+/* A NIC that a PMD of another node polls: each of its packets crosses, whoever it is for. */
+static void check_polled_nics(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+{
+    RULE_EACH(rxq, frame, TABLE_RXQS)
+    {
+        const char *ovs = JOIN_TEXT(rxq, struct rxqs_info, ovs),
+                   *name = JOIN_TEXT(rxq, struct rxqs_info, port);
+        uint64_t of_pmd, of_nic;
+        char key[512];
+        snprintf(key, sizeof(key), "ovs:%s:%s", ovs ? ovs : "", name ? name : "");
+        const struct frame_row *nic = frame_find(frame, TABLE_PORTS, key);
+        if (!nic || !rule_port_is(nic, "dpdk") || !(RULE_NUMBER(frame, nic, ports, rx_pps) >= 1000) ||
+            !join_info_number(rxq, offsetof(struct rxqs_info, numa), &of_pmd) ||
+            !join_info_number(nic, offsetof(struct ports_info, numa), &of_nic) || of_pmd == of_nic)
+            continue;
+        double queue = RULE_NUMBER(frame, rxq, rxqs, queue);
+        struct finding *f = finding_add(out, rule, SEVERITY_WATCH, 2, rxq);
+        finding_name(f, "%s", rule_port(nic).text);
+        finding_say(f, "%s is on NUMA node %llu, and queue %.0f of it is polled by a PMD on node %llu",
+                    f->object, (unsigned long long)of_nic, queue, (unsigned long long)of_pmd);
+        finding_advise(
+            f, "ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=MASK, with CPUs of node %llu in it",
+            (unsigned long long)of_nic);
+    }
+}
+
+static void check_guests_nodes(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
     RULE_EACH(path, frame, TABLE_PATHS)
     {
         struct join_nodes nodes = join_nodes(frame, path);
         if (!crosses(&nodes) || !(both_ways(frame, path) >= 1000))
             continue;
-        uint64_t all = nodes.vcpus | nodes.memory | nodes.thread | nodes.port;
+        uint64_t all = nodes.vcpus | nodes.memory | nodes.thread | nodes.port | nodes.uplinks;
         struct finding *f = finding_add(out, rule, SEVERITY_WATCH, (double)__builtin_popcountll(all), path);
         struct rule_word virsh = rule_virsh(join_vm_of_path(frame, path), "numatune");
         bool any = false;
@@ -321,6 +348,13 @@ void check_numa(const struct rule *rule, const struct frame *frame, struct findi
         say_nodes(f, "memory", nodes.memory, &any);
         say_nodes(f, "the thread that serves it", nodes.thread, &any);
         say_nodes(f, "port", nodes.port, &any);
+        say_nodes(f, "its switch's NICs", nodes.uplinks, &any);
         finding_advise(f, "%s%svnettop's Pins shows who is where", virsh.text, virsh.text[0] ? "; " : "");
     }
+}
+
+void check_numa(const struct rule *rule, const struct frame *frame, struct finding_list *out)
+{
+    check_guests_nodes(rule, frame, out);
+    check_polled_nics(rule, frame, out);
 }

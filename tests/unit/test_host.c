@@ -505,6 +505,7 @@ static void test_ports_mlx5(void **state)
     assert_int_equal(r.cur->set[TABLE_PORTS].n, 2);
     assert_text(&r, TABLE_PORTS, "net:4026531840:2", "irq_cpus", "0-1");
     assert_text(&r, TABLE_PORTS, "net:4026531840:2", "xps_cpus", "0-3");
+    assert_kind(&r, TABLE_PORTS, "net:4026531840:2", "numa", CELL_NONE);
     assert_text(&r, TABLE_PORTS, "net:4026531840:2", "name", "ens1f0");
     assert_kind(&r, TABLE_PORTS, "net:4026531840:2", "rps_cpus", CELL_NONE);
     assert_text(&r, TABLE_CPUS, "cpu:0", "irqs", "ens1f0 (2)");
@@ -519,6 +520,12 @@ static void test_ports_mlx5(void **state)
     assert_ptr_not_equal(r.cur->inventory, first);
     assert_text(&r, TABLE_CPUS, "cpu:2", "irqs", "ens1f0");
     assert_text(&r, TABLE_PORTS, "net:4026531840:2", "irq_cpus", "0-2");
+    put_text(root, "sys/devices/pci0000:3a/0000:3b:00.0/numa_node", "1\n");
+    collect(&r);
+    assert_number(&r, TABLE_PORTS, "net:4026531840:2", "numa", 1);
+    put_text(root, "sys/devices/pci0000:3a/0000:3b:00.0/numa_node", "-1\n");
+    collect(&r);
+    assert_kind(&r, TABLE_PORTS, "net:4026531840:2", "numa", CELL_NONE);
     end(&r);
     remove_root(root);
 }

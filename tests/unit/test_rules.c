@@ -1487,6 +1487,54 @@ CHANGE(memory_far)
     VM_FACT(hand, VM10, numa_nodes, "0");
 }
 
+CHANGE(vhost_far)
+{
+    THREAD_GAUGE(hand, VM1 "/vhost/0", cpu, UINT64_C(13));
+    THREAD_FACT(hand, VM1 "/vhost/0", allowed_cpus, "13");
+}
+
+/* The NIC of the switch that the guest's port is of, and the only one. */
+CHANGE(nic_far)
+{
+    PORT_FACT(hand, ETH0, numa, UINT64_C(1));
+    UNKNOWN_FACT(hand, paths, PATHS, NIC10_TAP, port);
+}
+
+CHANGE(one_nic_near)
+{
+    nic_far(hand);
+    hand_port(hand, "net:1:3", "eth1", "physical", "br0", 10, 10);
+    PORT_FACT(hand, "net:1:3", numa, UINT64_C(0));
+}
+
+CHANGE(one_nic_unknown)
+{
+    nic_far(hand);
+    hand_port(hand, "net:1:3", "eth1", "physical", "br0", 10, 10);
+}
+
+/* Node 0 of the NIC is not the guests' on node 1: they have no port here. */
+CHANGE(pmd_polls_far_nic)
+{
+    UNKNOWN_FACT(hand, paths, PATHS, NIC1_VHU, socket);
+    UNKNOWN_FACT(hand, paths, PATHS, NIC10_VHU, socket);
+    PORT_FACT(hand, DPDK0, numa, UINT64_C(1));
+    FACT(hand, rxqs, RXQS, "rxq:dpdk0:0", numa, UINT64_C(0));
+    FACT(hand, rxqs, RXQS, "rxq:vhu1:0", numa, UINT64_C(1)); /* no NIC: a guest's rule tells of it */
+}
+
+CHANGE(pmd_polls_far_idle_nic)
+{
+    pmd_polls_far_nic(hand);
+    hand_traffic(hand, DPDK0, 999, 400000);
+}
+
+CHANGE(pmd_polls_near_nic)
+{
+    pmd_polls_far_nic(hand);
+    FACT(hand, rxqs, RXQS, "rxq:dpdk0:0", numa, UINT64_C(1));
+}
+
 /* A guest as large as both nodes, memory of both: some of it is far from anything. */
 CHANGE(guest_on_both)
 {
@@ -1509,6 +1557,15 @@ static void test_numa(void **state)
          "virsh numatune vm1; "},
         {port_far_idle, "", NULL, NULL, NULL},
         {pmd_far, "numa-crossing", "vm1 net0", "the thread that serves it on node 1", NULL},
+        {vhost_far, "numa-crossing", "vm1 net1", "vCPUs on node 0, the thread that serves it on node 1",
+         NULL},
+        {nic_far, "numa-crossing", "vm1 net1",
+         "vCPUs on node 0, the thread that serves it on node 0, its switch's NICs on node 1", NULL},
+        {one_nic_near, "", NULL, NULL, NULL}, {one_nic_unknown, "", NULL, NULL, NULL},
+        {pmd_polls_far_nic, "numa-crossing", "dpdk0",
+         "dpdk0 is on NUMA node 1, and queue 0 of it is polled by a PMD on node 0",
+         "with CPUs of node 1 in it"},
+        {pmd_polls_far_idle_nic, "", NULL, NULL, NULL}, {pmd_polls_near_nic, "", NULL, NULL, NULL},
         {memory_far, "numa-crossing", NULL, "vCPUs on node 1, memory on node 0", "virsh numatune vm10"},
         {guest_on_both, "", NULL, NULL, NULL},
         {guest_on_both_memory_on_one, "numa-crossing", NULL, "vCPUs on node 0 1, memory on node 0", NULL});
