@@ -149,6 +149,25 @@ void check_cache_thrash(const struct rule *rule, const struct frame *frame, stru
     }
 }
 
+/* The kernel's port in a userspace datapath that brings most. */
+static const struct frame_row *busiest_unpolled(const struct frame *frame, const char *datapath)
+{
+    const struct frame_row *best = NULL;
+    double most = 0;
+    RULE_EACH(port, frame, TABLE_PORTS)
+    {
+        const char *of =
+            strncmp(port->key, "net:", 4) == 0 ? JOIN_TEXT(port, struct ports_info, datapath) : NULL;
+        double pps =
+            of && datapath && strcmp(of, datapath) == 0 ? RULE_NUMBER(frame, port, ports, rx_pps) : NAN;
+        if (!(pps > most))
+            continue;
+        most = pps;
+        best = port;
+    }
+    return best;
+}
+
 void check_main_thread(const struct rule *rule, const struct frame *frame, struct finding_list *out)
 {
     RULE_EACH(pmd, frame, TABLE_PMDS)
@@ -163,6 +182,9 @@ void check_main_thread(const struct rule *rule, const struct frame *frame, struc
                     "%s come from ports that no PMD polls (tap, veth, system): vswitchd's main thread "
                     "carries them",
                     rule_rate(pps).text);
+        const struct frame_row *port = busiest_unpolled(frame, JOIN_TEXT(pmd, struct pmds_info, datapath));
+        if (port)
+            finding_say(f, ", most of them from %s", rule_port(port).text);
         finding_advise(f,
                        "give these ports dpdkvhostuserclient, dpdk or afxdp types, or the kernel datapath");
     }

@@ -843,6 +843,16 @@ CHANGE(main_thread_carries)
     RISE(hand, pmds, PMDS, "pmd:8", rx_packets, 1000);
 }
 
+CHANGE(main_thread_carries_tap)
+{
+    main_thread_carries(hand);
+    PORT_FACT(hand, TAP1, datapath, "netdev@ovs-netdev");
+    PORT_FACT(hand, TAP10, datapath, "netdev@ovs-netdev");
+    hand_traffic(hand, TAP1, 400, 0);
+    hand_traffic(hand, TAP10, 600, 0);
+    PORT_FACT(hand, ETH0, datapath, "system@ovs-system"); /* brings 50000, elsewhere */
+}
+
 CHANGE(main_thread_999)
 {
     main_thread_carries(hand);
@@ -922,6 +932,7 @@ static void test_datapath(void **state)
         {smc_helps, "", NULL, NULL, NULL},
         {main_thread_carries, "main-thread", "netdev@ovs-netdev", "1000/s come from ports that no PMD polls",
          NULL},
+        {main_thread_carries_tap, "main-thread", NULL, "carries them, most of them from tap10", NULL},
         {main_thread_999, "", NULL, NULL, NULL},
         {upcall_storm, "upcall-storm", "netdev@ovs-netdev", "5000/s packets match no flow", "upcall/show"},
         {upcalls_4999, "", NULL, NULL, NULL},
