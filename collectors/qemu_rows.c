@@ -106,6 +106,41 @@ static const struct vms_info *make_vm(struct inventory *inventory, const struct 
 
 /* ---- threads ---- */
 
+static size_t count_workers(const struct qemu_vm *vm)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vm->n_tasks; i++)
+        n += vm->tasks[i].is.role == QEMU_ROLE_VHOST;
+    return n;
+}
+
+/* One that came later has its worker at any rank. */
+static bool has_later_card(const struct qemu_net *net)
+{
+    for (size_t i = 0; i < net->n; i++)
+        if (net->cards[i].nic.only_open)
+            return true;
+    return false;
+}
+
+/* Of which card and queue a worker is, the order tells in which both began. Nobody else does. */
+static void set_serves(struct inventory *inventory, struct threads_info *info, const struct qemu_vm *vm,
+                       const struct qemu_task *task)
+{
+    size_t card;
+    unsigned queue;
+    if (task->is.role != QEMU_ROLE_VHOST || task->is.index < 0 || vm->net.fds_denied ||
+        has_later_card(&vm->net) ||
+        !qemu_vhost_queue(&vm->cmd, count_workers(vm), (size_t)task->is.index, &card, &queue))
+        return;
+    const struct qemu_nic *nic = &vm->cmd.nics[card];
+    const char *name = *nic->id ? nic->id : nic->netdev;
+    if (*name)
+        info_set(info, serves, inventory_textf(inventory, "%s/%u", name, queue));
+    else
+        info_set(info, serves, inventory_textf(inventory, "#%zu/%u", card, queue));
+}
+
 static const struct threads_info *make_thread(struct inventory *inventory, const struct qemu_vm *vm, size_t i)
 {
     const struct qemu_task *task = &vm->tasks[i];
@@ -122,6 +157,7 @@ static const struct threads_info *make_thread(struct inventory *inventory, const
     info_set(info, name, inventory_text(inventory, task->stat.comm));
     info_set(info, pid, (uint64_t)task->file.pid);
     info_set(info, tid, (uint64_t)task->file.tid);
+    set_serves(inventory, info, vm, task);
     if (task->allowed)
         info_set(info, allowed_cpus, inventory_text(inventory, task->allowed));
     return info;

@@ -86,12 +86,18 @@ static bool is_free_tap(const struct qemu_cmdline *cmd, const struct procfs_netf
     return true;
 }
 
+/* QEMU opened its tap itself; one whose descriptor was given, and is not open, was unplugged. */
+static bool opened_its_own(const struct qemu_nic *nic)
+{
+    return is_nameless(nic) && nic->n_fds == 0;
+}
+
 static size_t count_nameless(const struct qemu_cmdline *cmd)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < cmd->n_nics; i++)
-        count += is_nameless(&cmd->nics[i]);
+        count += opened_its_own(&cmd->nics[i]);
     return count;
 }
 
@@ -112,7 +118,7 @@ static struct qemu_nic *next_nameless(struct qemu_cmdline *cmd)
     for (size_t i = 0; i < cmd->n_nics; i++) {
         struct qemu_nic *nic = &cmd->nics[i];
 
-        if (is_nameless(nic) && (!next || nic->order < next->order))
+        if (opened_its_own(nic) && (!next || nic->order < next->order))
             next = nic;
     }
     return next;

@@ -203,6 +203,7 @@
   I(STR, name,         "THREAD",   NONE,   12, 5, "the thread's own name")                                             \
   I(U64, pid,          "PID",      NONE,    7, 0, "process")                                                           \
   I(U64, tid,          "TID",      NONE,    7, 4, "thread")                                                            \
+  I(STR, serves,       "SERVES",   NONE,    7, 3, "NIC and queue that a vhost worker moves packets for, as net0/1")     \
   I(STR, allowed_cpus, "ALLOWED",  NONE,    8, 7, "CPUs it may run on now (effective affinity)")                       \
   I(STR, pinned_cpus,  "PINNED",   NONE,    8, 6, "CPUs that libvirt was told to keep it on (live)")                   \
   I(STR, pinned_next,  "NEXT",     NONE,    8, 0, "the same from the next start on, where it differs (persistent)")    \

@@ -159,6 +159,7 @@ t_vhost_workers_of_a_debian_kernel() {
     assert_eq "$(csv "$inside/threads.csv" tid role=vhost | sort -n | xargs)" \
         "$(sed -n "s/ vhost-$pid\$//p" "$inside/processes" | sort -n | xargs)" "kernel threads of $pid"
     assert_eq "$(csv "$inside/threads.csv" index role=vhost | xargs)" "0 1"
+    assert_eq "$(csv "$inside/threads.csv" serves role=vhost | xargs)" "n0/0 n0/1"
     assert_eq "$(csv "$inside/paths.csv" backend vm=vhosts)" vhost
     assert_eq "$(csv "$inside/paths.csv" queues vm=vhosts)" 2
 }

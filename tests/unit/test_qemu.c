@@ -473,6 +473,8 @@ static void recorded_with_vhost_kernel_threads(void **state)
     assert_number(&r, THREADS, key, "run_ns", 14339987);
     snprintf(key1, sizeof(key1), "%s/vhost/1", vm);
     assert_number(&r, THREADS, key1, "tid", 133);
+    assert_text(&r, THREADS, key, "serves", "n0/0");
+    assert_text(&r, THREADS, key1, "serves", "n0/1");
     snprintf(key, sizeof(key), "%s/iothread/1", vm);
     assert_number(&r, THREADS, key, "index", 1);
     snprintf(key, sizeof(key), "path:%s:52:54:00:00:00:07", vm);
@@ -486,6 +488,7 @@ static void recorded_with_vhost_kernel_threads(void **state)
     snprintf(key, sizeof(key), "%s/vhost/0", vm);
     assert_false(has_row(&r, THREADS, key));
     assert_int_equal(rows(&r, THREADS), 5);
+    assert_absent(&r, THREADS, key1, "serves"); /* one worker of two queues: whose is no longer known */
     end(&r);
 }
 
@@ -507,6 +510,44 @@ static void vhost_workers_inside(void **state)
     assert_number(&r, THREADS, "vm:" UUID "/vhost/0", "tid", 512);
     assert_number(&r, THREADS, "vm:" UUID "/vhost/1", "tid", 511);
     assert_number(&r, THREADS, "vm:" UUID "/vhost/2", "tid", 513);
+    end(&r);
+}
+
+static void tap(int pid, int fd, const char *ifname)
+{
+    char text[128];
+    snprintf(text, sizeof(text), "pos:\t0\nflags:\t0104002\nmnt_id:\t5\niff:\t%s\n", ifname);
+    link_to("/dev/net/tun", "proc/%d/fd/%d", pid, fd);
+    put(text, "proc/%d/fdinfo/%d", pid, fd);
+}
+
+/* A card that was plugged in later has a worker of any rank: which is whose is not known then. */
+static void vhost_workers_of_cards(void **state)
+{
+    (void)state;
+    struct reader r;
+    const char *first = "vm:" UUID "/vhost/0", *second = "vm:" UUID "/vhost/1";
+    guest(500, "web", UUID,
+          "-netdev tap,fd=30,id=hostnet0,vhost=on,vhostfd=31 -device virtio-net-pci,netdev=hostnet0,id=net0 "
+          "-netdev tap,fd=32,id=hostnet1,vhost=on,vhostfd=33 -device virtio-net-pci,netdev=hostnet1,id=net1");
+    tap(500, 30, "vnet4");
+    tap(500, 32, "vnet5");
+    thread(500, 510, (struct made){.comm = "vhost-500"});
+    thread(500, 511, (struct made){.comm = "vhost-500"});
+    begin(&r, &qemu_collector);
+    tick(&r, 0);
+    assert_text(&r, THREADS, first, "serves", "net0/0");
+    assert_text(&r, THREADS, second, "serves", "net1/0");
+    assert_absent(&r, THREADS, "vm:" UUID "/vcpu/0", "serves");
+    drop("proc/500/fd/30"); /* net0 goes, another comes, and its worker is the lowest that is free */
+    drop("proc/500/fdinfo/30");
+    tap(500, 34, "vnet9");
+    drop("proc/500/task/510");
+    thread(500, 512, (struct made){.comm = "vhost-500"});
+    tick(&r, 2 * SECOND);
+    assert_number(&r, THREADS, first, "tid", 512);
+    assert_absent(&r, THREADS, first, "serves");
+    assert_absent(&r, THREADS, second, "serves");
     end(&r);
 }
 
@@ -731,14 +772,6 @@ static void workers_when_they_work(void **state)
     end(&r);
 }
 
-static void tap(int pid, int fd, const char *ifname)
-{
-    char text[128];
-    snprintf(text, sizeof(text), "pos:\t0\nflags:\t0104002\nmnt_id:\t5\niff:\t%s\n", ifname);
-    link_to("/dev/net/tun", "proc/%d/fd/%d", pid, fd);
-    put(text, "proc/%d/fdinfo/%d", pid, fd);
-}
-
 static void cards(void **state)
 {
     (void)state;
@@ -920,6 +953,7 @@ int main(void)
         TREE_TEST(recorded_by_hand),
         TREE_TEST(recorded_with_vhost_kernel_threads),
         TREE_TEST(vhost_workers_inside),
+        TREE_TEST(vhost_workers_of_cards),
         TREE_TEST(threads_without_names),
         TREE_TEST(names_come_late),
         TREE_TEST(kernel_without_accounts),
