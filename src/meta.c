@@ -223,8 +223,8 @@ void meta_set_sources(struct meta *meta, const struct frame *frame)
 
 void meta_set_pins(struct meta *meta, const struct frame *frame)
 {
-    static const char *const keys[] = {"vm",  "role",         "index",       "pid",
-                                       "tid", "allowed_cpus", "pinned_cpus", "cpu"};
+    static const char *const keys[] = {"vm",  "vm_key",       "role",        "index",       "pid",
+                                       "tid", "allowed_cpus", "pinned_cpus", "pinned_next", "cpu"};
     json_t *pins = json_array();
     for (size_t i = 0; i < frame->table[TABLE_THREADS].n; i++)
         json_array_append_new(pins, row_object(frame, TABLE_THREADS, &frame->table[TABLE_THREADS].rows[i],

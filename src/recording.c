@@ -38,7 +38,8 @@ struct recording {
     struct meta *meta;
     struct csv_out out; /* one table's text, reused */
     uint64_t frames;
-    int64_t pins_ns; /* when the pin map was taken last */
+    int64_t pins_ns;  /* when the pin map was taken last */
+    uint64_t pins_of; /* and of which inventories: a pin that changes makes a new one */
     int64_t last_mono_ns, last_wall_ns;
     size_t n_files;
     struct table_file files[TABLES_N];
@@ -291,6 +292,26 @@ static int fail_frame(struct recording *recording, enum table_id id, int code, c
     return -1;
 }
 
+static uint64_t inventories_of_threads(const struct frame *frame)
+{
+    uint64_t mixed = 0;
+    for (size_t i = 0; i < frame->n_pairs; i++)
+        if (frame->pairs[i].cur->set[TABLE_THREADS].n)
+            mixed = mixed * 31 + (uintptr_t)frame->pairs[i].cur->inventory;
+    return mixed;
+}
+
+static void take_pins(struct recording *recording, const struct frame *frame)
+{
+    uint64_t of = inventories_of_threads(frame);
+    if (recording->frames > 1 && of == recording->pins_of &&
+        frame->now_ns - recording->pins_ns < PINS_EVERY_NS)
+        return;
+    recording->pins_ns = frame->now_ns;
+    recording->pins_of = of;
+    meta_set_pins(recording->meta, frame);
+}
+
 int recording_write(struct recording *recording, const struct frame *frame, char *error, size_t error_size)
 {
     off_t ends[TABLES_N];
@@ -309,10 +330,7 @@ int recording_write(struct recording *recording, const struct frame *frame, char
     recording->last_mono_ns = frame->now_ns;
     recording->last_wall_ns = frame->wall_ns;
     meta_set_sources(recording->meta, frame);
-    if (recording->frames == 1 || frame->now_ns - recording->pins_ns >= PINS_EVERY_NS) {
-        recording->pins_ns = frame->now_ns;
-        meta_set_pins(recording->meta, frame);
-    }
+    take_pins(recording, frame);
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #
 # Options are KEY=VALUE for both guests, or tx.KEY=VALUE, rx.KEY=VALUE for one:
 #   rate  pps that vmtx sends (20000; "max": as fast as it can)   size   bytes of its packets as pktgen counts them (64)
-#   vcpus (1)   queues of the NIC (1)   mb memory (128)   pin  host CPUs of all vCPUs, as "0" or "0-1"
+#   vcpus (1)   vcpus_max (as many; libvirt only)   iothread  its number (none; libvirt only)   queues of the NIC (1)   mb memory (128)   pin  host CPUs of all vCPUs, as "0" or "0-1"
 #   net   bridge or vhostuser           bridge (labbr0)   name, debug_threads (on; plain QEMU only)
 #
 # shellcheck shell=bash
@@ -47,7 +47,7 @@ libvirt_down() {
 
 guest_options() { # tx|rx KEY=VALUE...: into the associative array `o` of the caller
     local side=$1 word
-    o=([side]=$side [name]=vm$side [rate]=20000 [size]=64 [vcpus]=1 [queues]=1 [mb]=128 [pin]='' [net]=bridge
+    o=([side]=$side [name]=vm$side [rate]=20000 [size]=64 [vcpus]=1 [vcpus_max]='' [iothread]='' [queues]=1 [mb]=128 [pin]='' [net]=bridge
         [bridge]=labbr0 [debug_threads]=on)
     for word in "${@:2}"; do
         case $word in
@@ -110,7 +110,8 @@ guest_xml_memory() { # vhost-user: the switch maps the guest's memory
 
 guest_xml_cpu() {
     local cpu
-    echo "<vcpu>${o[vcpus]}</vcpu>"
+    echo "<vcpu current='${o[vcpus]}'>${o[vcpus_max]:-${o[vcpus]}}</vcpu>"
+    [ -z "${o[iothread]}" ] || echo "<iothreads>1</iothreads><iothreadids><iothread id='${o[iothread]}'/></iothreadids>"
     if [ -n "${o[pin]}" ]; then
         echo "<cputune>"
         for ((cpu = 0; cpu < o[vcpus]; cpu++)); do echo "<vcpupin vcpu='$cpu' cpuset='${o[pin]}'/>"; done

@@ -18,7 +18,7 @@ setup() {
     need_command virtlogd libvirtd virsh qemu-system-x86_64 renice
     [ "$(nproc)" -ge 2 ] || skip "one CPU alone: vCPUs cannot be put apart"
     printf '%s\n' 'listen_tls = 0' 'listen_tcp = 1' 'auth_tcp = "none"' >>/etc/libvirt/libvirtd.conf
-    guests_up rate=1000
+    guests_up rate=1000 rx.vcpus_max=2 rx.iothread=7
     daemon_end /run/libvirtd.pid
     rm -f /run/libvirtd.pid
     libvirtd -d -l
@@ -62,10 +62,18 @@ spin_both() { # CPU-OF-VMTX CPU-OF-VMRX: both vCPUs busy until the case ends
     done
 }
 
+snapshot_is_whole() { # every source has answered: a busy machine's daemon takes its time
+    rm -rf "$REC"
+    "$VNETTOP" snapshot -d 2 -o "$REC"
+    [ "$(csv "$REC/vms.csv" uri | xargs)" = "qemu:///system qemu:///system" ] &&
+        [ "$(csv "$REC/vms.csv" pid | grep -c .)" = 2 ] && [ "$(csv "$REC/paths.csv" port | grep -c .)" = 2 ] &&
+        [ "$(csv "$REC/ports.csv" vm kind=tap | grep -c .)" = 2 ]
+}
+
 t_one_row_for_each_thing() {
     local vm
-    "$VNETTOP" snapshot -d 2 -o "$REC"
     defer rm -rf "$REC"
+    wait_until 60 snapshot_is_whole
     for vm in vmtx vmrx; do
         assert_eq "$(csv "$REC/vms.csv" vm_key name=$vm)" "vm:$(virsh -c qemu:///system domuuid $vm | xargs)"
         assert_eq "$(csv "$REC/vms.csv" uri name=$vm)" qemu:///system
@@ -107,6 +115,40 @@ t_pin_of_the_next_start() {
     virsh -q -c qemu:///system vcpupin vmrx 0 0 --live # has an event, which the other has not
     wait_until 10 vcpu_is vmrx pinned_cpus 0
     wait_until 10 vcpu_is vmrx pinned_next 1
+}
+
+# libvirt numbers it, QEMU names its thread so, and the kernel tells where it may run: one row.
+t_iothread_by_its_number() {
+    iothread() { csv_last "$REC/threads.csv" "$1" vm=vmrx role=iothread index=7; }
+    iothread_is() { [ "$(iothread "$1")" = "$2" ]; }
+    record_start "$REC" -d 0.2 --only libvirt,qemu
+    virsh -q -c qemu:///system iothreadpin vmrx 7 1
+    defer virsh -q -c qemu:///system iothreadpin vmrx 7 0-1
+    wait_until 10 iothread_is pinned_cpus 1
+    wait_until 10 iothread_is allowed_cpus 1
+    assert_eq "$(iothread tid)" "$(threads_of "$(guest_pid vmrx)" | sed -n 's/ IO iothread7$//p')"
+    assert_eq "$(csv "$REC/threads.csv" index vm=vmrx role=iothread | grep . | sort -u)" 7
+}
+
+vcpus_are() { # NUMBER of vmrx in the newest frame, threads and libvirt's own word
+    local now
+    now=$(csv_last "$REC/sources.csv" elapsed_s)
+    [ "$(csv "$REC/threads.csv" tid vm=vmrx role=vcpu elapsed_s="$now" | grep -c .)" = "$1" ]
+}
+
+# While it is read: the new vCPU's thread is there with its times, and is gone with it.
+t_vcpu_plugged_and_unplugged() {
+    record_start "$REC" -d 0.2 --only libvirt,qemu
+    wait_until 10 vcpus_are 1
+    assert_eq "$(csv_last "$REC/vms.csv" vcpus_max name=vmrx)" 2
+    virsh -q -c qemu:///system setvcpus vmrx 2 --live
+    wait_until 20 vcpus_are 2
+    assert_eq "$(csv "$REC/threads.csv" tid vm=vmrx role=vcpu index=1 | tail -n 1)" \
+        "$(threads_of "$(guest_pid vmrx)" | sed -n 's/ CPU 1.TCG$//p')"
+    virsh -q -c qemu:///system setvcpus vmrx 1 --live || true # libvirt does not wait for a slow guest
+    wait_until 40 vcpus_are 1
+    wait_until 10 is_fresh libvirt # libvirt keeps the domain to itself while it removes a control group
+    assert_eq "$(csv_last "$REC/sources.csv" failures name=libvirt)" 0 failures
 }
 
 # libvirt's statistics at a moment: "EPOCH TIME DELAY" of a vCPU, nanoseconds.

@@ -165,6 +165,14 @@ static void test_meta(void **state)
     assert_string_equal(text_at(json, "start", "time"), "2024-05-06T07:08:09.123Z");
     assert_string_equal(text_at(json, "host", "command_line"), "quiet isolcpus=1-2 name=\xef\xbf\xbd");
     json_t *host = json_object_get(json, "host");
+    json_t *cpu = json_array_get(json_object_get(host, "cpus"), 0);
+    assert_string_equal(json_string_value(json_object_get(cpu, "governor")), "performance");
+    assert_string_equal(json_string_value(json_object_get(cpu, "siblings")), "0-1");
+    assert_int_equal(json_integer_value(json_object_get(cpu, "numa")), 0);
+    assert_string_equal(text_at(json, "host", "isolated"), "1-2");
+    assert_string_equal(text_at(json, "host", "kernel"), "6.1.0-18-amd64");
+    json_t *pages = json_array_get(json_object_get(host, "huge_pages"), 0);
+    assert_int_equal(json_integer_value(json_object_get(pages, "total")), 512);
     assert_null(json_object_get(host, "clock_source"));
     assert_int_equal(json_array_size(json_object_get(host, "cpus")), 3);
     assert_string_equal(json_string_value(json_array_get(json_object_get(json, "command"), 2)),
@@ -178,6 +186,40 @@ static void test_meta(void **state)
     json_decref(json);
     meta_free(meta);
     meta_free(NULL);
+}
+
+/* Who may run where, and was to: of each thread, by its guest's key, since two hosts may have one name. */
+static void test_pins(void **state)
+{
+    (void)state;
+    struct inventory *inventory = inventory_new();
+    struct threads_info *info = inventory_info(inventory, TABLE_THREADS, "vm:1/vcpu/0");
+    info_set(info, role, "vcpu");
+    info_set(info, vm, "web");
+    info_set(info, vm_key, "vm:1");
+    info_set(info, index, 0);
+    info_set(info, allowed_cpus, "0-3");
+    info_set(info, pinned_cpus, "2");
+    info_set(info, pinned_next, "3");
+    struct sample *sample = sample_new(inventory);
+    sample_row(sample, TABLE_THREADS, info);
+    struct pair pair = {.feed = "qemu", .cur = sample};
+    struct frame *frame = frame_new(&pair, 1, 1, 1, 0);
+    struct meta *meta = meta_new(NULL, 1);
+    meta_set_pins(meta, frame);
+    json_t *json = parse(meta), *pin = json_array_get(json_object_get(json, "pin_map"), 0);
+    static const char *const wanted[][2] = {{"vm", "web"},        {"vm_key", "vm:1"},
+                                            {"role", "vcpu"},     {"allowed_cpus", "0-3"},
+                                            {"pinned_cpus", "2"}, {"pinned_next", "3"}};
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        assert_string_equal(json_string_value(json_object_get(pin, wanted[i][0])), wanted[i][1]);
+    assert_int_equal(json_integer_value(json_object_get(pin, "index")), 0);
+    assert_null(json_object_get(pin, "cpu")); /* not known: not there */
+    json_decref(json);
+    meta_free(meta);
+    frame_free(frame);
+    sample_unref(sample);
+    inventory_unref(inventory);
 }
 
 static void test_sources(void **state)
@@ -209,10 +251,8 @@ static void test_sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_no_facts),
-        cmocka_unit_test(test_meta),
-        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_facts), cmocka_unit_test(test_no_facts), cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_pins),  cmocka_unit_test(test_sources),
     };
     return cmocka_run_group_tests_name("meta", tests, NULL, NULL);
 }

@@ -187,6 +187,40 @@ static void test_folder(void **state)
     place_free(&place);
 }
 
+/* A pin that changes in the second frame, of three in three seconds, is in the map. */
+static void test_pins_are_the_newest(void **state)
+{
+    (void)state;
+    static const char *const pins[] = {"0", "1", "1"};
+    struct place place;
+    char error[ERROR_N] = "";
+    place_new(&place);
+    struct meta *written = meta_new(NULL, 1);
+    struct recording *recording = recording_open(place.dir, written, &usual, error, sizeof(error));
+    assert_non_null(recording);
+    struct inventory *inventories[3]; /* all alive, as those of a changed source are for a while */
+    for (unsigned t = 0; t < 3; t++) {
+        inventories[t] = t == 2 ? inventory_ref(inventories[1]) : inventory_new();
+        struct threads_info *info = inventory_info(inventories[t], TABLE_THREADS, "vm:1/vcpu/0");
+        info_set(info, pinned_cpus, pins[t]);
+        struct sample *sample = sample_new(inventories[t]);
+        sample_row(sample, TABLE_THREADS, info);
+        struct pair pair = {.feed = "libvirt", .cur = sample};
+        struct frame *frame = frame_new(&pair, 1, (t + 1) * SECOND, (t + 1) * SECOND, 0);
+        assert_int_equal(recording_write(recording, frame, error, sizeof(error)), 0);
+        frame_free(frame);
+        sample_unref(sample);
+    }
+    for (unsigned t = 0; t < 3; t++)
+        inventory_unref(inventories[t]);
+    assert_int_equal(recording_close(recording, 0, error, sizeof(error)), 0);
+    json_t *meta = read_meta(&place), *pin = json_array_get(json_object_get(meta, "pin_map"), 0);
+    assert_string_equal(json_string_value(json_object_get(pin, "pinned_cpus")), "1");
+    json_decref(meta);
+    meta_free(written);
+    place_free(&place);
+}
+
 static void assert_refused(struct place *place, const char *why)
 {
     char error[ERROR_N] = "";
@@ -520,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_pins_are_the_newest),
         cmocka_unit_test(test_refused_folders),
         cmocka_unit_test(test_long_folder_is_refused_in_words),
         cmocka_unit_test(test_counters_when_asked_for),
