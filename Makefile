@@ -10,15 +10,15 @@ WERROR  ?=
 SAN     ?=
 
 PKGS     = libnl-3.0 libnl-route-3.0 ncursesw jansson libxml-2.0
-# Optional sources: present in the build when pkg-config knows the library.
+# Optional sources: present in the build when pkg-config knows the library. libvirt's headers alone are used; the library
+# is loaded where there is a daemon to talk to (collectors/libvirt_api.h).
 HAVE_LIBVIRT := $(shell pkg-config --exists libvirt && echo 1)
-PKGS    += $(if $(HAVE_LIBVIRT),libvirt)
 
 CFLAGS  ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -DVNETTOP_VERSION='"$(VERSION)"' -DVNETTOP_DATADIR='"$(PREFIX)/share/vnettop"' \
-            $(if $(HAVE_LIBVIRT),-DHAVE_LIBVIRT) -I. $(shell pkg-config --cflags $(PKGS))
+            $(if $(HAVE_LIBVIRT),-DHAVE_LIBVIRT) -I. $(shell pkg-config --cflags $(PKGS) $(if $(HAVE_LIBVIRT),libvirt))
 WARN     = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith $(if $(WERROR),-Werror)
-LIBS     = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
+LIBS     = $(shell pkg-config --libs $(PKGS)) -lpthread -ldl -lm
 
 # Every .c of these folders belongs to the program, but for sources whose library is not there; src/main.c alone has main().
 WITHOUT := $(if $(HAVE_LIBVIRT),,collectors/libvirt%.c)
@@ -52,6 +52,9 @@ $(BUILD)/libvnettop.a: $(LIBOBJS)
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(SAN) $(WARN) -MMD -MP -o $@ $< $(BUILD)/libvnettop.a $(LIBS) -lcmocka
+
+# Its other connection is the test's own.
+$(BUILD)/tests/test_libvirt: LIBS += $(shell pkg-config --libs libvirt)
 
 $(BUILD)/tools/bench/%: tests/bench/%.c tests/bench/bench.h $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "collectors/libvirt_api.h"
 #include "collectors/libvirt_conn.h"
 #include "collectors/libvirt_events.h"
 #include "collectors/libvirt_rows.h"
@@ -29,10 +30,10 @@ struct libvirt {
 static void tell_version(const struct libvirt *libvirt, struct collect_call *call)
 {
     unsigned long version;
-    const char *type = virConnectGetType(libvirt_conn_get(libvirt->conn));
+    const char *type = vir.ConnectGetType(libvirt_conn_get(libvirt->conn));
     int n =
         snprintf(call->version, sizeof(call->version), "%s", libvirt->version[0] ? libvirt->version + 2 : "");
-    if (type && n >= 0 && virConnectGetVersion(libvirt_conn_get(libvirt->conn), &version) == 0 && version)
+    if (type && n >= 0 && vir.ConnectGetVersion(libvirt_conn_get(libvirt->conn), &version) == 0 && version)
         snprintf(call->version + n, sizeof(call->version) - (size_t)n, "%s%s %lu.%lu.%lu", n ? ", " : "",
                  strcasecmp(type, "QEMU") == 0 ? "qemu" : type, version / 1000000, version / 1000 % 1000,
                  version % 1000);
@@ -41,7 +42,7 @@ static void tell_version(const struct libvirt *libvirt, struct collect_call *cal
 static void read_version(struct libvirt *libvirt)
 {
     unsigned long version;
-    if (virConnectGetLibVersion(libvirt_conn_get(libvirt->conn), &version) == 0)
+    if (vir.ConnectGetLibVersion(libvirt_conn_get(libvirt->conn), &version) == 0)
         snprintf(libvirt->version, sizeof(libvirt->version), ", libvirt %lu.%lu.%lu", version / 1000000,
                  version / 1000 % 1000, version % 1000);
 }

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "collectors/libvirt_api.h"
 #include "collectors/libvirt_conn.h"
 #include "src/clock.h"
 #include "src/memory.h"
@@ -31,7 +32,7 @@ struct libvirt_ask {
 void libvirt_answer_free(struct libvirt_answer *answer)
 {
     if (answer->records)
-        virDomainStatsRecordListFree(answer->records);
+        vir.DomainStatsRecordListFree(answer->records);
     *answer = (struct libvirt_answer){0};
 }
 
@@ -40,7 +41,7 @@ static void ask_unref(struct libvirt_ask *ask)
     if (atomic_fetch_sub(&ask->refs, 1) != 1)
         return;
     libvirt_answer_free(&ask->answer);
-    virConnectClose(ask->conn);
+    vir.ConnectClose(ask->conn);
     if (ask->done_fd >= 0)
         close(ask->done_fd);
     free(ask);
@@ -53,9 +54,9 @@ static void *run(void *arg)
     uint64_t one = 1;
     answer->wall_ns = clock_wall_ns();
     answer->t0_ns = clock_mono_ns();
-    answer->n = virConnectGetAllDomainStats(ask->conn, ask->stats, &answer->records,
-                                            VIR_CONNECT_GET_ALL_DOMAINS_STATS_ACTIVE |
-                                                VIR_CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT);
+    answer->n = vir.ConnectGetAllDomainStats(ask->conn, ask->stats, &answer->records,
+                                             VIR_CONNECT_GET_ALL_DOMAINS_STATS_ACTIVE |
+                                                 VIR_CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT);
     answer->t1_ns = clock_mono_ns();
     if (answer->n < 0)
         snprintf(answer->error, sizeof(answer->error), "%s", libvirt_conn_error());
@@ -85,7 +86,7 @@ static struct libvirt_ask *start(virConnectPtr conn, unsigned stats)
     atomic_init(&ask->refs, 1);
     ask->stats = stats;
     ask->conn = conn;
-    virConnectRef(conn);
+    vir.ConnectRef(conn);
     ask->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = ask->done_fd < 0 ? errno : 0;
     if (rc == 0) {

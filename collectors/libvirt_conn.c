@@ -7,11 +7,12 @@
 #include "collectors/libvirt_conn.h"
 
 #include <errno.h>
-#include <libvirt/virterror.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "collectors/libvirt_api.h"
 #include "collectors/libvirt_events.h"
 #include "collectors/libvirt_uri.h"
 #include "src/memory.h"
@@ -20,6 +21,7 @@
 #define KEEPALIVE_COUNT 2 /* and given up after so many without an answer */
 #define CHANGES_MAX     1024
 #define URI_SIZE        1024
+#define SOCKETS         "/run/libvirt/"
 
 /* What the loop thread writes and the worker reads. */
 struct watch {
@@ -84,7 +86,7 @@ static void note_change(void *opaque, virDomainPtr domain)
     struct watch *watch = opaque;
     struct libvirt_changes *changes = &watch->changes;
     libvirt_uuid uuid;
-    if (virDomainGetUUIDString(domain, uuid) < 0)
+    if (vir.DomainGetUUIDString(domain, uuid) < 0)
         return;
     pthread_mutex_lock(&watch->lock);
     if (changes->n == CHANGES_MAX) {
@@ -173,7 +175,7 @@ static const struct {
 
 const char *libvirt_conn_error(void)
 {
-    const char *message = virGetLastErrorMessage();
+    const char *message = vir.GetLastErrorMessage();
     return message ? message : "no reason given";
 }
 
@@ -212,7 +214,7 @@ static bool is_absent(const virError *error, const char *uri)
 
 static enum collect_result open_failed(const char *uri, struct collect_error *out)
 {
-    const virError *error = virGetLastError();
+    const virError *error = vir.GetLastError();
     const char *message = libvirt_conn_error();
     if (error && is_absent(error, uri))
         return collect_fail(out, COLLECT_NONE, "no libvirt at %s: %s", uri, message);
@@ -222,17 +224,27 @@ static enum collect_result open_failed(const char *uri, struct collect_error *ou
     return collect_fail(out, COLLECT_FAILED, "%s: %s", uri, message);
 }
 
+/* Of the default URI, which nobody asked for. A folder that may not be searched may have them. */
+static bool has_no_socket(void)
+{
+    static const char *const sockets[] = {SOCKETS "libvirt-sock-ro", SOCKETS "virtqemud-sock-ro"};
+    for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+        if (access(sockets[i], F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+            return false;
+    return true;
+}
+
 static virConnectPtr open_read_only(const char *uri)
 {
     int kinds[] = {VIR_CRED_AUTHNAME, VIR_CRED_PASSPHRASE, VIR_CRED_ECHOPROMPT, VIR_CRED_NOECHOPROMPT,
                    VIR_CRED_EXTERNAL};
     virConnectAuth auth = {.credtype = kinds, .ncredtype = sizeof(kinds) / sizeof(kinds[0]), .cb = refuse};
-    return virConnectOpenAuth(uri, &auth, VIR_CONNECT_RO);
+    return vir.ConnectOpenAuth(uri, &auth, VIR_CONNECT_RO);
 }
 
 static bool resolve_local(virConnectPtr conn)
 {
-    char *uri = virConnectGetURI(conn);
+    char *uri = vir.ConnectGetURI(conn);
     bool local = uri && libvirt_uri_is_local(uri);
     free(uri);
     return local;
@@ -242,10 +254,10 @@ static bool resolve_local(virConnectPtr conn)
  * giving its reference back. */
 static void watch_for_loss(struct libvirt_conn *conn)
 {
-    if (virConnectSetKeepAlive(conn->conn, KEEPALIVE_S, KEEPALIVE_COUNT) < 0)
+    if (vir.ConnectSetKeepAlive(conn->conn, KEEPALIVE_S, KEEPALIVE_COUNT) < 0)
         return;
     conn->watched =
-        virConnectRegisterCloseCallback(conn->conn, on_close, watch_ref(conn->watch), watch_unref) == 0;
+        vir.ConnectRegisterCloseCallback(conn->conn, on_close, watch_ref(conn->watch), watch_unref) == 0;
     if (!conn->watched)
         watch_unref(conn->watch);
 }
@@ -256,8 +268,8 @@ static void watch_for_changes(struct libvirt_conn *conn)
     static_assert(sizeof(events) / sizeof(events[0]) <= sizeof(conn->callbacks) / sizeof(int),
                   "a callback for each event");
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-        int id = virConnectDomainEventRegisterAny(conn->conn, NULL, events[i].id, events[i].callback,
-                                                  watch_ref(conn->watch), watch_unref);
+        int id = vir.ConnectDomainEventRegisterAny(conn->conn, NULL, events[i].id, events[i].callback,
+                                                   watch_ref(conn->watch), watch_unref);
         if (id >= 0)
             conn->callbacks[conn->n_callbacks++] = id;
         else
@@ -269,6 +281,10 @@ enum collect_result libvirt_conn_open(const char *uri, bool with_events, struct 
                                       struct collect_error *error)
 {
     char text[URI_SIZE];
+    if (!uri && has_no_socket())
+        return collect_fail(error, COLLECT_NONE,
+                            "no libvirt at " LIBVIRT_DEFAULT_URI ": neither " SOCKETS
+                            "virtqemud-sock-ro nor " SOCKETS "libvirt-sock-ro: No such file");
     uri = uri ? uri : LIBVIRT_DEFAULT_URI;
     if (!libvirt_uri_to_open(uri, text, sizeof(text)))
         return collect_fail(error, COLLECT_FAILED, "--connect: the URI is longer than %d bytes", URI_SIZE);
@@ -294,10 +310,10 @@ void libvirt_conn_close(struct libvirt_conn *conn)
     if (!conn)
         return;
     for (size_t i = 0; i < conn->n_callbacks; i++)
-        virConnectDomainEventDeregisterAny(conn->conn, conn->callbacks[i]);
+        vir.ConnectDomainEventDeregisterAny(conn->conn, conn->callbacks[i]);
     if (conn->watched)
-        virConnectUnregisterCloseCallback(conn->conn, on_close);
-    virConnectClose(conn->conn);
+        vir.ConnectUnregisterCloseCallback(conn->conn, on_close);
+    vir.ConnectClose(conn->conn);
     watch_unref(conn->watch);
     free(conn);
 }
@@ -337,5 +353,5 @@ const char *libvirt_conn_lost(const struct libvirt_conn *conn)
     if (lost)
         return reason >= 0 && reason < (int)(sizeof(reasons) / sizeof(reasons[0])) ? reasons[reason]
                                                                                    : reasons[0];
-    return virConnectIsAlive(conn->conn) == 0 ? reasons[0] : NULL;
+    return vir.ConnectIsAlive(conn->conn) == 0 ? reasons[0] : NULL;
 }

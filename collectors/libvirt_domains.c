@@ -6,11 +6,11 @@
  */
 #include "collectors/libvirt_domains.h"
 
-#include <libvirt/virterror.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/libvirt_api.h"
 #include "src/clock.h"
 #include "src/memory.h"
 #include "src/rows.h"
@@ -31,7 +31,7 @@ void libvirt_domains_init(struct libvirt_domains *domains, bool has_events)
 static void domain_free(struct libvirt_domain *domain)
 {
     if (domain->handle)
-        virDomainFree(domain->handle);
+        vir.DomainFree(domain->handle);
     if (domain->has_xml)
         domain_xml_free(&domain->xml);
     if (domain->has_next)
@@ -90,11 +90,11 @@ static void remove_at(struct libvirt_domains *domains, size_t at)
 static void set_handle(struct libvirt_domains *domains, struct libvirt_domain *domain, virDomainPtr handle)
 {
     if (domain->handle)
-        virDomainFree(domain->handle);
+        vir.DomainFree(domain->handle);
     else
         domains->changed = true;
     domain->handle = handle;
-    const char *name = handle ? virDomainGetName(handle) : NULL;
+    const char *name = handle ? vir.DomainGetName(handle) : NULL;
     if (!*domain->name)
         snprintf(domain->name, sizeof(domain->name), "%s", name ? name : "");
 }
@@ -103,9 +103,9 @@ static void take_listed(struct libvirt_domains *domains, virDomainPtr handle)
 {
     libvirt_uuid uuid;
     struct libvirt_domain *domain =
-        virDomainGetUUIDString(handle, uuid) < 0 ? NULL : find_or_add(domains, uuid);
+        vir.DomainGetUUIDString(handle, uuid) < 0 ? NULL : find_or_add(domains, uuid);
     if (!domain) {
-        virDomainFree(handle);
+        vir.DomainFree(handle);
         return;
     }
     set_handle(domains, domain, handle);
@@ -115,7 +115,7 @@ static void take_listed(struct libvirt_domains *domains, virDomainPtr handle)
 static bool read_list(struct libvirt_domains *domains, struct libvirt_conn *conn, int64_t now_ns)
 {
     virDomainPtr *handles;
-    int n = virConnectListAllDomains(libvirt_conn_get(conn), &handles, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
+    int n = vir.ConnectListAllDomains(libvirt_conn_get(conn), &handles, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
     if (n < 0)
         return false;
     for (size_t i = 0; i < domains->n; i++)
@@ -159,7 +159,7 @@ static void set_problem(struct libvirt_domains *domains, struct libvirt_domain *
 /* After a call that failed: it has gone, or it cannot be read and keeps what is known of it. */
 static bool is_there_still(struct libvirt_domains *domains, struct libvirt_domain *domain)
 {
-    const virError *error = virGetLastError();
+    const virError *error = vir.GetLastError();
     if (error && error->code == VIR_ERR_NO_DOMAIN)
         return false;
     set_problem(domains, domain, libvirt_conn_error());
@@ -171,7 +171,7 @@ static bool check(struct libvirt_domains *domains, struct libvirt_domain *domain
 {
     virDomainInfo info;
     domain->checked_ns = now_ns;
-    if (virDomainGetInfo(domain->handle, &info) < 0)
+    if (vir.DomainGetInfo(domain->handle, &info) < 0)
         return is_there_still(domains, domain);
     if (info.state == VIR_DOMAIN_SHUTOFF)
         return false;
@@ -201,7 +201,7 @@ static bool parse(struct libvirt_domains *domains, const char *text, uint64_t *h
 static bool read_live(struct libvirt_domains *domains, struct libvirt_domain *domain)
 {
     char err[128] = "";
-    char *text = virDomainGetXMLDesc(domain->handle, 0);
+    char *text = vir.DomainGetXMLDesc(domain->handle, 0);
     if (!text)
         return is_there_still(domains, domain);
     bool parsed = parse(domains, text, &domain->xml_hash, &domain->has_xml, &domain->xml, err, sizeof(err));
@@ -216,7 +216,7 @@ static bool read_live(struct libvirt_domains *domains, struct libvirt_domain *do
 static void read_next(struct libvirt_domains *domains, struct libvirt_domain *domain)
 {
     char err[128];
-    char *text = virDomainGetXMLDesc(domain->handle, VIR_DOMAIN_XML_INACTIVE);
+    char *text = vir.DomainGetXMLDesc(domain->handle, VIR_DOMAIN_XML_INACTIVE);
     if (text)
         parse(domains, text, &domain->next_hash, &domain->has_next, &domain->next, err, sizeof(err));
     free(text);
@@ -227,7 +227,7 @@ static bool read_domain(struct libvirt_domains *domains, struct libvirt_domain *
 {
     int64_t now_ns = clock_mono_ns();
     if (!domain->handle)
-        set_handle(domains, domain, virDomainLookupByUUIDString(libvirt_conn_get(conn), domain->uuid));
+        set_handle(domains, domain, vir.DomainLookupByUUIDString(libvirt_conn_get(conn), domain->uuid));
     if (!domain->handle || !check(domains, domain, now_ns) || !read_live(domains, domain))
         return false;
     read_next(domains, domain);

@@ -5,8 +5,6 @@
  */
 #include "collectors/libvirt_events.h"
 
-#include <libvirt/libvirt.h>
-#include <libvirt/virterror.h>
 #include <libxml/parser.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "collectors/libvirt_api.h"
 
 static void ignore_error(void *context, virErrorPtr error)
 {
@@ -26,7 +26,6 @@ void libvirt_events_prepare(void)
     /* Warnings (a daemon that does not answer) go to stderr even where errors are taken over. */
     setenv("LIBVIRT_LOG_OUTPUTS", "4:file:/dev/null", 0);
     setenv("LIBVIRT_AUTOSTART", "0", 0); /* qemu:///session would start a daemon for the asking */
-    virSetErrorFunc(NULL, ignore_error);
     xmlInitParser();
 }
 
@@ -34,7 +33,7 @@ static void *run_loop(void *unused)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
     while (true)
-        if (virEventRunDefaultImpl() < 0)
+        if (vir.EventRunDefaultImpl() < 0)
             nanosleep(&pause, NULL);
     return unused;
 }
@@ -55,22 +54,34 @@ static int start_thread(void)
     return rc;
 }
 
+/* Steps that are done stay done: what failed is tried again with the next connection. */
+struct progress {
+    bool loaded, registered, running;
+};
+
+static int start(struct progress *done, char *err, size_t errlen)
+{
+    done->loaded = done->loaded || libvirt_api_load(LIBVIRT_LIBRARY, err, errlen) == 0;
+    if (!done->loaded)
+        return -1;
+    if (!done->registered) {
+        vir.SetErrorFunc(NULL, ignore_error);
+        done->registered = vir.Initialize() == 0 && vir.EventRegisterDefaultImpl() == 0;
+    }
+    int rc = done->registered && !done->running ? start_thread() : 0;
+    done->running = done->registered && rc == 0;
+    if (!done->running)
+        snprintf(err, errlen, "libvirt's event loop does not start: %s",
+                 rc ? strerror(rc) : vir.GetLastErrorMessage());
+    return done->running ? 0 : -1;
+}
+
 int libvirt_events_start(char *err, size_t errlen)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static bool registered, running;
-    int rc = 0;
+    static struct progress progress;
     pthread_mutex_lock(&lock);
-    if (!registered)
-        registered = virInitialize() == 0 && virEventRegisterDefaultImpl() == 0;
-    if (registered && !running) {
-        rc = start_thread();
-        running = rc == 0;
-    }
-    bool ok = running;
+    int rc = start(&progress, err, errlen);
     pthread_mutex_unlock(&lock);
-    if (!ok)
-        snprintf(err, errlen, "libvirt's event loop does not start: %s",
-                 rc ? strerror(rc) : virGetLastErrorMessage());
-    return ok ? 0 : -1;
+    return rc;
 }

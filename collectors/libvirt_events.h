@@ -12,7 +12,7 @@
  * daemon. A variable that the user has set stays. */
 void libvirt_events_prepare(void);
 
-/* Starts the loop's thread, the first time. 0, or -1 with err. */
+/* Loads the library and starts the loop's thread, the first time. 0, or -1 with err. */
 int libvirt_events_start(char *err, size_t errlen);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectors/libvirt.h"
+#include "collectors/libvirt_api.h"
 #include "collectors/libvirt_ask.h"
 #include "collectors/libvirt_events.h"
 #include "collectors/libvirt_rows.h"
@@ -131,8 +132,8 @@ static uint64_t identity_of(const struct stats *stats, const struct libvirt_answ
     for (size_t i = 0; i < stats->n; i++) {
         libvirt_uuid uuid = "";
         virDomainPtr domain = answer->records[stats->vcpus[i].record]->dom;
-        virDomainGetUUIDString(domain, uuid);
-        uint64_t of_vcpu = hash_text(uuid) ^ (hash_text(virDomainGetName(domain)) << 1) ^ stats->vcpus[i].id;
+        vir.DomainGetUUIDString(domain, uuid);
+        uint64_t of_vcpu = hash_text(uuid) ^ (hash_text(vir.DomainGetName(domain)) << 1) ^ stats->vcpus[i].id;
         identity = identity * UINT64_C(0x9e3779b97f4a7c15) + of_vcpu;
     }
     return identity;
@@ -142,11 +143,11 @@ static const struct threads_info *make_info(const struct stats *stats, const cha
                                             virDomainPtr domain, unsigned id)
 {
     libvirt_uuid uuid = "";
-    virDomainGetUUIDString(domain, uuid);
+    vir.DomainGetUUIDString(domain, uuid);
     struct threads_info *info =
         inventory_info(stats->inventory, TABLE_THREADS, "%svm:%s/vcpu/%u", prefix, uuid, id);
     info_set(info, role, "vcpu");
-    info_set(info, vm, inventory_text(stats->inventory, virDomainGetName(domain)));
+    info_set(info, vm, inventory_text(stats->inventory, vir.DomainGetName(domain)));
     info_set(info, vm_key, inventory_textf(stats->inventory, "%svm:%s", prefix, uuid));
     info_set(info, index, id);
     return info;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "collectors/libvirt.h"
+#include "collectors/libvirt_api.h"
 #include "src/clock.h"
 #include "src/memory.h"
 
@@ -523,6 +524,20 @@ static void expect_open(const char *uri, enum collect_result result, const char 
         fail_msg("'%s' does not tell of '%s'", reader.call.error.text, part);
 }
 
+/* The names of functions of a library that is not there, or is not this one, are not called. */
+static void test_no_library(void **unused)
+{
+    (void)unused;
+    struct libvirt_api before = vir;
+    char err[256];
+    assert_int_equal(libvirt_api_load("libnosuch.so.0", err, sizeof(err)), -1);
+    assert_non_null(strstr(err, "libnosuch.so.0: "));
+    assert_non_null(strstr(err, "; install "));
+    assert_int_equal(libvirt_api_load("libm.so.6", err, sizeof(err)), -1);
+    assert_string_equal(err, "libm.so.6 has no virConnectClose; install libvirt 1.2.8 or newer");
+    assert_memory_equal(&vir, &before, sizeof(vir));
+}
+
 static void test_absent(void **unused)
 {
     (void)unused;
@@ -620,6 +635,7 @@ int main(void)
         cmocka_unit_test(test_hostile_xml),
         cmocka_unit_test(test_churn),
         cmocka_unit_test(test_close_under_events),
+        cmocka_unit_test(test_no_library),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_daemon_hangs_up),
         cmocka_unit_test(test_stats_are_for_elsewhere),
