@@ -98,6 +98,7 @@ test: ## install what is missing (apt), build, and run all tests; LAB=0 leaves t
 
 golden: $(UNITS) ## write the golden screens anew; read the diff
 	GOLDEN=write $(BUILD)/tests/test_golden
+	GOLDEN=write $(BUILD)/tests/test_golden_large
 
 asan: ## build with address and undefined sanitizers into build-asan
 	$(MAKE) BUILD=build-asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' all

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pin map: CPUs by NUMA node and core across, threads down; where each may run, where it ran, and what
- * else is on that CPU. CPUs take as many cells as there is room for, one at the least; what does not fit
- * stands in a further band below, and on a large host CPUs that nobody uses and nobody is bound to are left
- * out and counted.
+ * The pin map: CPUs by NUMA node and core across, threads down; where each may run, where it was told to,
+ * where it ran, and what else is on that CPU. CPUs take as many cells as there is room for, one at the least;
+ * what does not fit stands in a further band below, and on a large host CPUs that nobody uses and nobody is
+ * bound to are left out and counted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 struct cpu_slot {
     const struct frame_row *row;
     uint64_t cpu, numa, package, core;
+    size_t node; /* its NUMA node's place among those shown */
     bool poller; /* a thread that polls ran here */
 };
 
@@ -25,8 +26,12 @@ struct map {
     const struct scene *scene;
     struct cpu_slot *cpus;
     size_t n_cpus, hidden;
-    int names; /* cells that names take */
-    int width; /* cells a CPU takes */
+    int names;     /* cells that names take */
+    int width;     /* cells a CPU takes, the blank before it included where there is room for one */
+    int digits;    /* lines that a CPU's number takes */
+    int digit;     /* the one that is drawn */
+    bool brief;    /* lines are short: some of the heading are left out */
+    bool disagree; /* somebody may run elsewhere than he was told to */
     size_t band_cpus;
     int row; /* next free line */
 };
@@ -99,6 +104,45 @@ static void find_pollers(struct map *map)
                 map->cpus[i].poller = true;
 }
 
+static size_t number_nodes(struct map *map)
+{
+    size_t node = 0;
+    for (size_t i = 0; i < map->n_cpus; i++) {
+        node += i > 0 && map->cpus[i].numa != map->cpus[i - 1].numa;
+        map->cpus[i].node = node;
+    }
+    return node + 1;
+}
+
+/* Digits of a CPU's number that stand beside one another; the others go above them. */
+static int digits_beside(const struct map *map)
+{
+    return map->width > 4 ? 4 : map->width > 2 ? map->width - 1 : 1;
+}
+
+static uint64_t power_of_ten(int n)
+{
+    uint64_t power = 1;
+    while (n-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Without blanks between them the nodes are set apart by one. */
+static void measure(struct map *map, int room, int nodes)
+{
+    uint64_t most = 0;
+    map->width = map->n_cpus && room / (int)map->n_cpus < 5 ? room / (int)map->n_cpus : 5;
+    map->width = map->width < 1 ? 1 : map->width;
+    int cpus = map->width == 1 ? room - nodes + 1 : room / map->width;
+    map->band_cpus = cpus > 1 ? (size_t)cpus : 1;
+    for (size_t i = 0; i < map->n_cpus; i++)
+        most = map->cpus[i].cpu > most ? map->cpus[i].cpu : most;
+    map->digits = 1;
+    while (map->digits < 5 && most >= power_of_ten(map->digits * digits_beside(map)))
+        map->digits++;
+}
+
 static void gather_cpus(struct map *map)
 {
     const struct frame *frame = map->scene->frame;
@@ -118,15 +162,21 @@ static void gather_cpus(struct map *map)
             map->hidden++;
     }
     qsort(map->cpus, map->n_cpus, sizeof(*map->cpus), by_place);
-    map->width = map->n_cpus && room / (int)map->n_cpus < 5 ? room / (int)map->n_cpus : 5;
-    map->width = map->width < 2 ? 2 : map->width;
-    map->band_cpus = room > map->width ? (size_t)(room / map->width) : 1;
+    size_t nodes = number_nodes(map);
+    measure(map, room, (int)nodes);
     find_pollers(map);
 }
 
-static int cpu_col(const struct map *map, size_t place)
+static int cpu_col(const struct map *map, size_t first, size_t place)
 {
-    return map->names + 1 + (int)place * map->width;
+    const struct cpu_slot *slot = &map->cpus[first + place];
+    int gaps = map->width == 1 ? (int)(slot->node - map->cpus[first].node) : 0;
+    return map->names + 1 + (int)place * map->width + gaps;
+}
+
+static int cell_width(const struct map *map)
+{
+    return map->width > 1 ? map->width - 1 : 1;
 }
 
 /* One line of the band: a name and a short text for each CPU. */
@@ -140,30 +190,21 @@ static void put(const struct map *map, size_t first, size_t n, enum role role, c
         char out[16] = "";
         enum role cell_role = ROLE_TEXT;
         text(map, &map->cpus[first + i], out, sizeof(out), &cell_role);
-        canvas_right(map->canvas, map->row, cpu_col(map, i), map->width - 1, cell_role, out);
+        canvas_right(map->canvas, map->row, cpu_col(map, first, i), cell_width(map), cell_role, out);
     }
 }
 
-static void cpu_number(const struct map *map, const struct cpu_slot *slot, char *out, size_t size,
+/* Its digits from top to bottom, where they have no room beside one another. */
+static void cpu_digits(const struct map *map, const struct cpu_slot *slot, char *out, size_t size,
                        enum role *role)
 {
+    int beside = digits_beside(map), below = map->digits - 1 - map->digit;
+    uint64_t left = slot->cpu / power_of_ten(beside * below), all = power_of_ten(beside);
     *role = ROLE_HEADING;
-    if (map->width > 3) {
-        snprintf(out, size, "%llu", (unsigned long long)slot->cpu);
-        return;
-    }
-    /* Too narrow for whole numbers: the last digits; the first CPU of each ten names the ten in the line
-     * above. */
-    snprintf(out, size, "%llu", (unsigned long long)(slot->cpu % (map->width > 2 ? 100 : 10)));
-}
-
-static void cpu_tens(const struct map *map, const struct cpu_slot *slot, char *out, size_t size,
-                     enum role *role)
-{
-    *role = ROLE_HEADING;
-    unsigned long long tens = slot->cpu / (map->width > 2 ? 100 : 10);
-    if (tens)
-        snprintf(out, size, "%llu", tens % (map->width > 2 ? 100 : 10));
+    if (left >= all)
+        snprintf(out, size, "%0*u", beside, (unsigned)(left % all));
+    else if (left > 0 || below == 0)
+        snprintf(out, size, "%u", (unsigned)left);
 }
 
 static void busy_text(const struct map *map, const struct cpu_slot *slot, char *out, size_t size,
@@ -219,48 +260,76 @@ static void draw_numa(const struct map *map, size_t first, size_t n)
     canvas_text(map->canvas, map->row, 1, map->names - 1, ROLE_HEADING, "NUMA");
     for (size_t i = 0; i < n; i++)
         if (i == 0 || map->cpus[first + i].numa != map->cpus[first + i - 1].numa)
-            canvas_textf(map->canvas, map->row, cpu_col(map, i), map->width * (int)(n - i), ROLE_HEADING,
-                         "%s%llu", map->width > 3 ? "node " : "",
+            canvas_textf(map->canvas, map->row, cpu_col(map, first, i), map->width * (int)(n - i),
+                         ROLE_HEADING, "%s%llu", map->width > 3 ? "node " : "",
                          (unsigned long long)map->cpus[first + i].numa);
 }
 
-static void draw_thread(const struct map *map, size_t first, size_t n, const struct frame_row *thread,
+/* What stands where a thread's line meets a CPU. */
+static const char *mark_of(struct map *map, const struct frame_row *thread, const struct cpu_slot *slot,
+                           enum role *role)
+{
+    const char *allowed = JOIN_TEXT(thread, struct threads_info, allowed_cpus);
+    const char *told = JOIN_TEXT(thread, struct threads_info, pinned_cpus);
+    bool ran = ran_on(map->scene->frame, thread, slot->cpu), may = join_list_has(allowed, slot->cpu);
+    bool differs = told && allowed && join_list_has(told, slot->cpu) != may;
+    if (ran && slot->poller && !polls(thread)) {
+        *role = ROLE_BAD;
+        return map->width > 2 ? "#!" : "!";
+    }
+    map->disagree |= differs;
+    *role = ran ? ROLE_CPU : differs ? ROLE_WATCH : may ? ROLE_TEXT : ROLE_DIM;
+    if (ran)
+        return "#";
+    return differs ? may ? "+" : "o" : may ? "-" : ".";
+}
+
+static void draw_thread(struct map *map, size_t first, size_t n, const struct frame_row *thread,
                         bool selected)
 {
     char name[160];
-    const char *allowed = JOIN_TEXT(thread, struct threads_info, allowed_cpus);
     join_thread_name(name, sizeof(name), map->scene->frame, thread);
     canvas_text(map->canvas, map->row, 1, map->names - 1, ROLE_TEXT, name);
     for (size_t i = 0; i < n; i++) {
-        const struct cpu_slot *slot = &map->cpus[first + i];
-        bool ran = ran_on(map->scene->frame, thread, slot->cpu), may = join_list_has(allowed, slot->cpu);
-        bool shares = ran && slot->poller && !polls(thread);
-        const char *text = shares ? map->width > 2 ? "#!" : "!" : ran ? "#" : may ? "-" : ".";
-        enum role role = shares ? ROLE_BAD : ran ? ROLE_CPU : may ? ROLE_TEXT : ROLE_DIM;
-        canvas_right(map->canvas, map->row, cpu_col(map, i), map->width - 1, role, text);
+        enum role role;
+        const char *text = mark_of(map, thread, &map->cpus[first + i], &role);
+        canvas_right(map->canvas, map->row, cpu_col(map, first, i), cell_width(map), role, text);
     }
     if (selected)
         canvas_select(map->canvas, map->row, 0, map->area.cols);
 }
 
+static const struct {
+    const char *name;
+    void (*text)(const struct map *, const struct cpu_slot *, char *, size_t, enum role *);
+    bool brief; /* also where lines are short */
+} lines[] = {
+    {"busy %", busy_text, true},
+    {"softirq %", softirq_text, false},
+    {"isolated", isolated_text, true},
+    {"NIC interrupts", irq_text, false},
+};
+
+#define N_LINES (sizeof(lines) / sizeof(lines[0]))
+
+static void draw_heads(struct map *map, size_t first, size_t n)
+{
+    draw_numa(map, first, n);
+    map->row++;
+    for (map->digit = 0; map->digit < map->digits; map->digit++, map->row++)
+        put(map, first, n, ROLE_HEADING, map->digit == map->digits - 1 ? "CPU" : "", cpu_digits);
+    for (size_t i = 0; i < N_LINES; i++) {
+        if (map->brief && !lines[i].brief)
+            continue;
+        put(map, first, n, ROLE_HEADING, lines[i].name, lines[i].text);
+        map->row++;
+    }
+}
+
 static void draw_band(struct map *map, size_t first, size_t n, size_t shown)
 {
     const struct table_state *state = map->scene->state;
-    static const struct {
-        const char *name;
-        void (*text)(const struct map *, const struct cpu_slot *, char *, size_t, enum role *);
-    } lines[] = {
-        {"CPU", cpu_number},         {"busy %", busy_text},        {"softirq %", softirq_text},
-        {"isolated", isolated_text}, {"NIC interrupts", irq_text},
-    };
-    draw_numa(map, first, n);
-    map->row++;
-    if (map->width <= 3) {
-        put(map, first, n, ROLE_HEADING, "", cpu_tens);
-        map->row++;
-    }
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++, map->row++)
-        put(map, first, n, ROLE_HEADING, lines[i].name, lines[i].text);
+    draw_heads(map, first, n);
     for (size_t i = state->top; i < state->n_rows && i < state->top + shown; i++) {
         if (map->row >= map->area.top + map->area.rows)
             return;
@@ -273,8 +342,26 @@ static void draw_band(struct map *map, size_t first, size_t n, size_t shown)
 /* Threads that fit under the heads of all bands. */
 static size_t rows_shown(const struct map *map, size_t bands)
 {
-    int heads = map->width <= 3 ? 9 : 8, room = (map->area.rows - 2) / (int)bands - heads;
+    int heads = 1 + map->digits, room;
+    for (size_t i = 0; i < N_LINES; i++)
+        heads += !map->brief || lines[i].brief;
+    room = (map->area.rows - 1) / (int)bands - heads - 1; /* a legend, and a blank line under each band */
     return room > 1 ? (size_t)room : 1;
+}
+
+static void draw_legend(const struct map *map)
+{
+    int row = map->area.top + map->area.rows - 1, end = map->area.cols;
+    int col = canvas_text(map->canvas, row, 1, end - 1, ROLE_DIM,
+                          "# ran  - may run  ! beside a busy poller  i isolated");
+    if (!map->brief)
+        col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_DIM, "x interrupts");
+    if (map->disagree)
+        col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_WATCH,
+                          "o told to, may not  + may, not told to");
+    if (map->hidden)
+        canvas_textf(map->canvas, row, col + 2, end - col - 2, ROLE_DIM, "%zu unused CPUs left out",
+                     map->hidden);
 }
 
 void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scene *scene)
@@ -286,19 +373,18 @@ void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scen
     size_t bands = (map.n_cpus + map.band_cpus - 1) / map.band_cpus;
     bands = bands ? bands : 1;
     size_t shown = rows_shown(&map, bands);
+    map.brief = shown < state->n_rows && area.rows < 40;
+    shown = rows_shown(&map, bands);
     table_scroll(state, shown);
     map.area.rows -= 1;
     for (size_t first = 0; first < map.n_cpus; first += map.band_cpus) {
         size_t n = map.n_cpus - first < map.band_cpus ? map.n_cpus - first : map.band_cpus;
         draw_band(&map, first, n, shown);
     }
+    map.area.rows += 1;
     if (state->n_rows == 0)
         canvas_text(canvas, map.row, 1, area.cols - 1, ROLE_DIM,
                     "no thread that matters here: no VM, no OVS, no DPDK process");
-    int col = canvas_text(canvas, area.top + area.rows - 1, 1, area.cols - 1, ROLE_DIM,
-                          "# ran  - may run  ! beside a busy poller  i isolated  x interrupts");
-    if (map.hidden)
-        canvas_textf(canvas, area.top + area.rows - 1, col + 2, area.cols - col - 2, ROLE_DIM,
-                     "%zu unused CPUs left out", map.hidden);
+    draw_legend(&map);
     free(map.cpus);
 }

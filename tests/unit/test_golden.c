@@ -16,65 +16,10 @@
 #include "src/utf8.h"
 #include "ui/dump.h"
 #include "ui/palette.h"
-
-#define FOLDER "tests/golden"
+#include "unit/golden.h"
 
 static struct scene_host host;
 static const char *const theme_folders_used[] = {"themes", NULL};
-
-/* --- golden files --- */
-
-static char *read_golden(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char *text = NULL;
-    size_t size = 0;
-    if (!file)
-        return xstrdup("");
-    ssize_t n = getdelim(&text, &size, EOF, file);
-    fclose(file);
-    if (n < 0) {
-        free(text);
-        return xstrdup("");
-    }
-    return text;
-}
-
-/* Names the first line that differs, for whoever has only the test's output. */
-static void report(const char *path, const char *want, const char *got)
-{
-    int line = 1;
-    while (*want && *got) {
-        size_t w = strcspn(want, "\n"), g = strcspn(got, "\n");
-        if (w != g || memcmp(want, got, w) != 0)
-            break;
-        want += w + (want[w] == '\n');
-        got += g + (got[g] == '\n');
-        line++;
-    }
-    fprintf(stderr, "%s:%d differs\n  golden: %.*s\n  now:    %.*s\n", path, line, (int)strcspn(want, "\n"),
-            want, (int)strcspn(got, "\n"), got);
-}
-
-static bool matches(const char *name, const char *got)
-{
-    char path[128];
-    const char *mode = getenv("GOLDEN");
-    snprintf(path, sizeof(path), FOLDER "/%s.txt", name);
-    if (mode && strcmp(mode, "write") == 0) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        fputs(got, file);
-        assert_int_equal(fclose(file), 0);
-        return true;
-    }
-    char *want = read_golden(path);
-    bool same = strcmp(want, got) == 0;
-    if (!same)
-        report(path, want, got);
-    free(want);
-    return same;
-}
 
 /* --- what every canvas keeps, whatever is drawn --- */
 
@@ -222,7 +167,7 @@ static char *draw_all_sizes(const struct screen_case *screen, bool all_ascii)
 static bool screen_matches(const char *name, const struct screen_case *screen, bool all_ascii)
 {
     char *text = draw_all_sizes(screen, all_ascii);
-    bool same = matches(name, text);
+    bool same = golden_matches(name, text);
     free(text);
     return same;
 }
@@ -259,7 +204,7 @@ static void test_roles(void **state)
         struct canvas *canvas = draw_case(&(struct screen_case){name, views[i].name, ""}, 120, 40, true);
         char *text = dump_styled_string(canvas);
         mask_history(text);
-        same = matches(name, text) && same;
+        same = golden_matches(name, text) && same;
         free(text);
         canvas_free(canvas);
     }
@@ -312,7 +257,7 @@ static void test_themes(void **state)
         free(names[i]);
     }
     fclose(out);
-    bool same = matches("themes", text);
+    bool same = golden_matches("themes", text);
     free(text);
     assert_true(same);
 }
