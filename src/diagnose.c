@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `vnettop diagnose`: looks for a while and prints what was found, most costly first, and after it what was
- * found and has gone again; pipes into a ticket.
+ * found and has gone again; pipes into a ticket. A look that is interrupted prints what it has.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -237,46 +237,68 @@ static void show_progress(int64_t left_ns)
         fputs("\r                                  \r", stderr);
 }
 
-/* Frames until the time is over; the last one is the caller's. NULL when a signal came first. */
-static struct frame *look_on(struct session *session, struct found *found, double seconds, int signal_fd)
+/* One look, and how far it came. */
+struct diagnosis {
+    struct found found;
+    struct frame *last; /* NULL: stopped before the first */
+    double seconds, looked_s;
+    bool stopped; /* by a signal */
+};
+
+/* Frames until the time is over, or a signal comes. */
+static void look_on(struct session *session, struct diagnosis *look, int signal_fd)
 {
     struct pacer pacer;
-    int64_t end_ns = clock_mono_ns() + (int64_t)(seconds * 1e9);
+    int64_t start_ns = clock_mono_ns(), end_ns = start_ns + (int64_t)(look->seconds * 1e9);
+    bool go = true;
     pacer_start(&pacer, session_interval_ms(session));
-    while (session_frame_now(session, signal_fd)) {
+    while (go && session_frame_now(session, signal_fd)) {
         int64_t left_ns = end_ns - clock_mono_ns();
-        struct frame *frame = session_take_frame(session);
-        remember(found, frame);
+        frame_free(look->last);
+        look->last = session_take_frame(session);
+        remember(&look->found, look->last);
         show_progress(left_ns);
         if (left_ns <= 0)
-            return frame;
-        frame_free(frame);
-        if (!pacer_wait(&pacer, signal_fd))
-            break;
+            return;
+        go = pacer_wait(&pacer, signal_fd);
     }
     show_progress(0);
-    return NULL;
+    look->stopped = true;
+    look->looked_s = (double)(clock_mono_ns() - start_ns) / 1e9;
+}
+
+/* What a stopped look has found is told; that it found nothing only when it was long enough to find anything.
+ */
+static int tell(const struct options *options, const struct diagnosis *look)
+{
+    if (!look->last)
+        return complain("stopped before anything was read");
+    struct frame *all = frame_of(&look->found, look->last);
+    bool any = all->table[TABLE_FINDINGS].n > 0;
+    int status;
+    if (look->stopped)
+        fprintf(stderr, "vnettop: stopped after %.1f of %g s\n", look->looked_s, look->seconds);
+    if (!warn_blind(look->last))
+        status = complain("no source could be read: nothing is known of this host");
+    else if (look->stopped && !any && look->looked_s < LEAST_LOOK_S)
+        status = 2;
+    else
+        status = print(options, all);
+    if (asked_complain(options, look->last) > 0)
+        status = 2;
+    frame_free(all);
+    return status;
 }
 
 int command_diagnose(const struct options *options, struct session *session, int signal_fd)
 {
     if (options->csv && options->json)
         return complain("--csv and --json: give one of them");
-    struct found found = {0};
-    double seconds = look_seconds(options);
-    session_set_interval(session, seconds < DEFAULT_LOOK_S ? SHORT_TICK_S : TICK_S);
-    struct frame *last = look_on(session, &found, seconds, signal_fd);
-    if (!last) {
-        forget(&found);
-        return complain("stopped before the look was over");
-    }
-    struct frame *all = frame_of(&found, last);
-    int status = warn_blind(last) ? print(options, all)
-                                  : complain("no source could be read: nothing is known of this host");
-    if (asked_complain(options, last) > 0)
-        status = 2;
-    frame_free(all);
-    frame_free(last);
-    forget(&found);
+    struct diagnosis look = {.seconds = look_seconds(options)};
+    session_set_interval(session, look.seconds < DEFAULT_LOOK_S ? SHORT_TICK_S : TICK_S);
+    look_on(session, &look, signal_fd);
+    int status = tell(options, &look);
+    frame_free(look.last);
+    forget(&look.found);
     return status;
 }

@@ -102,6 +102,26 @@ t_diagnose_tells_what_has_gone() {
     assert_match "$(cat "$LAB/out")" 'tap0 drops .* \(gone for [0-9]+ s\)'
 }
 
+# Ctrl-C prints what is there: a finding, or that a look of three seconds found nothing; a shorter one knows nothing.
+t_diagnose_interrupted() {
+    local status=0 looking
+    net_tap tap0 100
+    timeout --preserve-status -s INT 1 "$VNETTOP" diagnose -d 60 --only netlink >"$LAB/out" 2>"$LAB/err" || status=$?
+    assert_eq "$status $(cat "$LAB/out")" "2 " "after a second"
+    status=0
+    timeout --preserve-status -s INT 4.5 "$VNETTOP" diagnose -d 60 --only netlink >"$LAB/out" 2>"$LAB/err" || status=$?
+    assert_eq "$status $(cat "$LAB/out")" "0 no finding" "after four seconds"
+    assert_match "$(cat "$LAB/err")" '^vnettop: stopped after [45]\.[0-9] of 60 s$'
+    send_on tap0 2000
+    "$VNETTOP" diagnose -d 60 --only netlink --csv >"$LAB/out.csv" 2>"$LAB/err" &
+    looking=$!
+    wait_until 20 at_least 12000 link_stat tap0 tx_dropped
+    kill -INT $looking
+    status=0
+    wait $looking || status=$?
+    assert_eq "$status $(csv "$LAB/out.csv" rule)" "1 tap-unread" "status and finding"
+}
+
 t_diagnose_that_cannot_look() {
     local status=0
     "$VNETTOP" diagnose -d 3 --only libvirt --connect test:///nowhere >"$LAB/out" 2>"$LAB/err" || status=$?
