@@ -13,6 +13,7 @@
 #define VCPUS     4
 #define OVS_PORTS 64
 #define LINKS     1000
+#define NICS      4
 #define CPUS      128
 #define PMDS      8
 #define RUNS      200
@@ -54,7 +55,10 @@ static void add_cpus(struct host *host)
         info_set(info, cpu, cpu);
         info_set(info, numa, UINT64_C(0));
         info_set(info, siblings, inventory_textf(host->inventory, "%u-%u", cpu & ~1u, cpu | 1u));
+        info_set(info, governor, is_ill(host, cpu) ? "powersave" : "performance");
+        info_set(info, idle_exit_us, UINT64_C(133));
         ROWS(host, cpus, CPUS, info);
+        COUNT(deep_sleeps, is_ill(host, cpu) ? 1000 : 10);
         COUNT(user_ticks, 30);
         COUNT(system_ticks, 10);
         COUNT(softirq_ticks, 5);
@@ -93,6 +97,10 @@ static void add_port(struct host *host, const char *key, const char *name, const
     info_set(info, kind, text(host, kind));
     info_set(info, netns, "self");
     info_set(info, switch_, "br0");
+    info_set(info, mtu, UINT64_C(1500));
+    info_set(info, admin, ill ? "down" : "up");
+    if (strcmp(kind, "physical") == 0)
+        info_set(info, numa, UINT64_C(0));
     ROWS(host, ports, PORTS, info);
     COUNT(rx_packets, 20000);
     COUNT(tx_packets, 20000);
@@ -105,6 +113,17 @@ static void add_port(struct host *host, const char *key, const char *name, const
     COUNT(tx_errors, 0);
     COUNT(carrier_changes, 0);
     COUNT(qdisc_drops, 0);
+}
+
+/* What its ports tell, and a half more that comes in where things are ill. */
+static void add_bridge(struct host *host)
+{
+    struct ports_info *info = inventory_info(host->inventory, TABLE_PORTS, "net:4026531840:9999");
+    info_set(info, name, "br0");
+    info_set(info, kind, "bridge");
+    ROWS(host, ports, PORTS, info);
+    COUNT(ports_rx_packets, host->ill ? LINKS * 30000 : LINKS * 20000);
+    COUNT(ports_tx_packets, LINKS * 20000);
 }
 
 static void add_path(struct host *host, const struct vms_info *vm, unsigned nic, const char *port,
@@ -203,8 +222,12 @@ static struct host make_host(unsigned ill)
         char key[32];
         snprintf(key, sizeof(key), "net:4026531840:%u", i + 1);
         add_port(&host, key, inventory_textf(host.inventory, i < VMS ? "vnet%u" : "veth%u", i),
-                 i < VMS ? "tap" : "veth", is_ill(&host, i));
+                 i < VMS          ? "tap"
+                 : i < VMS + NICS ? "physical"
+                                  : "veth",
+                 is_ill(&host, i));
     }
+    add_bridge(&host);
     for (unsigned i = 0; i < OVS_PORTS; i++)
         add_ovs_port(&host, i);
     return host;
