@@ -79,6 +79,11 @@ static uint64_t number_or(const struct frame *frame, const struct frame_row *row
     return cell.kind == CELL_U64 ? cell.u64 : missing;
 }
 
+static bool is_bound_to(const struct frame *frame, const char *list, uint64_t cpu)
+{
+    return list && join_is_pinned(frame, list) && join_list_has(list, cpu);
+}
+
 /* Somebody ran on it, or it is one of the few CPUs that a thread is bound to. */
 static bool is_used(const struct map *map, const struct cpu_slot *slot)
 {
@@ -87,9 +92,9 @@ static bool is_used(const struct map *map, const struct cpu_slot *slot)
         return true;
     const struct table_state *state = map->scene->state;
     for (size_t i = 0; i < state->n_rows; i++) {
-        const char *allowed = JOIN_TEXT(state->rows[i], struct threads_info, allowed_cpus);
         if (ran_on(frame, state->rows[i], slot->cpu) ||
-            (allowed && join_is_pinned(frame, allowed) && join_list_has(allowed, slot->cpu)))
+            is_bound_to(frame, JOIN_TEXT(state->rows[i], struct threads_info, allowed_cpus), slot->cpu) ||
+            is_bound_to(frame, JOIN_TEXT(state->rows[i], struct threads_info, pinned_cpus), slot->cpu))
             return true;
     }
     return false;
@@ -357,8 +362,7 @@ static void draw_legend(const struct map *map)
     if (!map->brief)
         col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_DIM, "x interrupts");
     if (map->disagree)
-        col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_WATCH,
-                          "o told to, may not  + may, not told to");
+        col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_WATCH, "o pinned only  + may only");
     if (map->hidden)
         canvas_textf(map->canvas, row, col + 2, end - col - 2, ROLE_DIM, "%zu unused CPUs left out",
                      map->hidden);
