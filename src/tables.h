@@ -133,7 +133,6 @@
   I(STR, governor,     "GOVERNOR", NONE,    8, 0, "frequency governor")                                                \
   I(U64, idle_exit_us, "EXIT US",  US,      7, 0, "time that its deepest idle state takes to leave")                   \
   I(STR, irqs,         "NIC INTERRUPTS", NONE, 14, 2, "ports whose interrupts this CPU serves; (n): as many of them")  \
-  T(cpu_ran,           ran,        "RAN HERE",   16, 6, "threads that were on this CPU in the interval, with their run %") \
   T(cpu_pinned,        pinned,     "PINNED HERE", 12, 3, "threads that may run on this CPU and only few others")       \
   T(cpu_may,           may_run,    "MAY RUN",    12, 0, "all known threads that may run on this CPU")                 \
   F(CNT, user_ticks,   "USER",     TICKS,   6, 0, "user time, guest time taken out", .flags = COL_ALONE)               \
@@ -166,7 +165,8 @@
   D(rate, net_tx,            net_tx_per_s,    "NET_TX/S", PER_S, 8, 0, "NET_TX soft interrupts per second")            \
   D(rate, softnet_processed, softnet_pps,     "SOFTNET/S",PPS,   9, 5, "packets per second through this CPU's receive path") \
   D(rate, softnet_dropped,   softnet_drop_pps,"SN DROP/S",PPS,   9, 6, "packets per second dropped here: backlog full", .watch = 1e-9, .bad = 100) \
-  D(rate, softnet_squeezed,  squeezed_per_s,  "SQUEEZE/S",PER_S, 9, 4, "times a second the receive loop ran out of budget or time", .watch = 1e-9, .bad = 100)
+  D(rate, softnet_squeezed,  squeezed_per_s,  "SQUEEZE/S",PER_S, 9, 4, "times a second the receive loop ran out of budget or time", .watch = 1e-9, .bad = 100) \
+  T(cpu_ran,           ran,        "RAN HERE",   19, 8, "threads that were on this CPU in the interval, with their run %")
 
 #define VMS_COLUMNS(I, F, D, T)                                                                                        \
   I(STR, vm_key,       "KEY",      NONE,    8, 0, "stable identity: vm:UUID, or vm:pid:PID:START where there is no UUID", .flags = COL_KEY) \

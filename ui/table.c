@@ -503,11 +503,11 @@ static bool draw_rows(struct canvas *canvas, struct area area, const struct layo
 {
     struct table_state *state = scene->state;
     int at = area.top, end = area.top + area.rows;
-    bool seen = state->n_rows == 0;
+    bool seen = state->n_rows == 0 || state->unselected;
     state->n_lines = 0;
     for (size_t i = state->top; i < state->n_rows && at < end; i++) {
         int used = draw_row(canvas, at, end - at, layout, scene, id, state->rows[i]);
-        if (i == state->cursor) { /* drawn below the screen: measured */
+        if (i == state->cursor && !state->unselected) { /* drawn below the screen: measured */
             canvas_select(canvas, at, 0, area.cols);
             seen = draw_row(canvas, canvas->rows, PROSE_LINES, layout, scene, id, state->rows[i]) <= end - at;
         }

@@ -12,6 +12,7 @@
 #include "src/memory.h"
 #include "ui/plots.h"
 #include "ui/view_path.h"
+#include "ui/view_vm.h"
 
 /* A number that this kind of row has not at all (what a bridge's ports received, of a NIC) is no graph. */
 static bool never_told(const struct frame *frame, const struct frame_row *row, const struct column *column)
@@ -201,8 +202,9 @@ size_t view_detail_draw(struct canvas *canvas, struct area area, const struct sc
     if (table == TABLE_PORTS) /* a guest's port is shown as its path */
         path = row ? join_path_of_port(scene->frame, row) : NULL;
     bool is_path = path && (table == TABLE_PATHS || table == TABLE_PORTS);
-    size_t n =
-        is_path ? view_path_plots(scene, path, plots) : hot_plots(scene->frame, row, table, key, plots);
+    size_t n = is_path              ? view_path_plots(scene, path, plots)
+               : table == TABLE_VMS ? view_vm_plots(scene, row, plots)
+                                    : hot_plots(scene->frame, row, table, key, plots);
     int top = plots_draw(canvas, area, scene, plots, n);
     if (!row) {
         canvas_text(canvas, top + 1, 1, area.cols - 1, ROLE_MESSAGE,
@@ -211,5 +213,7 @@ size_t view_detail_draw(struct canvas *canvas, struct area area, const struct sc
     }
     if (is_path)
         top = view_path_ledger(canvas, top, area, scene, path);
+    if (table == TABLE_VMS)
+        top = view_vm_threads(canvas, top, area, scene, row);
     return draw_numbers(canvas, top + 1, area, scene, table, row, scroll);
 }

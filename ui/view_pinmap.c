@@ -354,18 +354,22 @@ static size_t rows_shown(const struct map *map, size_t bands)
     return room > 1 ? (size_t)room : 1;
 }
 
+/* What the marks mean, and then what is not shown, as far as whole remarks fit. */
 static void draw_legend(const struct map *map)
 {
-    int row = map->area.top + map->area.rows - 1, end = map->area.cols;
-    int col = canvas_text(map->canvas, row, 1, end - 1, ROLE_DIM,
-                          "# ran  - may run  ! beside a busy poller  i isolated");
-    if (!map->brief)
-        col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_DIM, "x interrupts");
-    if (map->disagree)
-        col = canvas_text(map->canvas, row, col + 2, end - col - 2, ROLE_WATCH, "o pinned only  + may only");
+    char hidden[64] = "";
     if (map->hidden)
-        canvas_textf(map->canvas, row, col + 2, end - col - 2, ROLE_DIM, "%zu unused CPUs left out",
-                     map->hidden);
+        snprintf(hidden, sizeof(hidden), "%zu unused CPUs", map->hidden);
+    const char *const remarks[] = {"# ran  - may run", "! beside a poller",
+                                   map->disagree ? "o pinned  + not pinned" : "", hidden};
+    int row = map->area.top + map->area.rows - 1, col = 1;
+    for (size_t i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++) {
+        int width = canvas_width(map->canvas, remarks[i]);
+        if (width == 0 || col + width > map->area.cols)
+            continue;
+        canvas_text(map->canvas, row, col, width, ROLE_DIM, remarks[i]);
+        col += width + 2;
+    }
 }
 
 void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scene *scene)

@@ -35,6 +35,7 @@ struct table_state {
     char selected[256];               /* key of the selected row, "" = none yet */
     const char *empty;                /* said when there is no row; NULL = that there is none */
     size_t cursor, top;               /* its number, and that of the first row shown */
+    bool unselected;                  /* nobody moves in it: no row is marked */
     unsigned grown[MAX_VIEW_COLUMNS]; /* width that each table column has had: never shrinks by itself */
 
     /* Made by table_prepare. */
