@@ -13,7 +13,9 @@
 #include "src/memory.h"
 #include "src/rules.h"
 
-#define LEAST_POINTS 20
+#define LEAST_POINTS  20
+#define LEAST_STEPS   10
+#define STEPS_AGREE_R 0.45
 
 /* --- the frame over the window --- */
 
@@ -464,8 +466,8 @@ size_t ledger_make(const struct frame *frame, const struct frame_row *port, bool
 
 /* --- correlation --- */
 
-/* r over the pairs (a[i], b[i + lag]) that both exist. */
-static bool pearson(const double *a, const double *b, size_t n, int lag, double *r)
+/* r over the pairs (a[i], b[i + lag]) that both exist, where there are enough. */
+static bool pearson(const double *a, const double *b, size_t n, int lag, size_t least, double *r)
 {
     double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -480,10 +482,31 @@ static bool pearson(const double *a, const double *b, size_t n, int lag, double 
         count++;
     }
     double va = saa - sa * sa / count, vb = sbb - sb * sb / count;
-    if (count < LEAST_POINTS || va <= 1e-9 * saa || vb <= 1e-9 * sbb)
+    if (count < (double)least || va <= 1e-9 * saa || vb <= 1e-9 * sbb)
         return false;
     *r = (sab - sa * sb / count) / sqrt(va * vb);
     return true;
+}
+
+static double *steps_of(const double *a, size_t n)
+{
+    double *steps = xrealloc(NULL, n, sizeof(*steps));
+    for (size_t i = 0; i + 1 < n; i++)
+        steps[i] = a[i + 1] - a[i];
+    return steps;
+}
+
+/* Whatever rises slowly is alike: two that have to do with one another also rise and fall at the same
+ * moments, or at neighbouring ones. */
+static bool steps_agree(const double *a, const double *b, size_t n, int lag)
+{
+    double *of_a = steps_of(a, n), *of_b = steps_of(b, n), r;
+    bool agree = false;
+    for (int beside = -1; beside <= 1; beside++)
+        agree = agree || (pearson(of_a, of_b, n - 1, lag + beside, LEAST_STEPS, &r) && r >= STEPS_AGREE_R);
+    free(of_a);
+    free(of_b);
+    return agree;
 }
 
 bool correlate(const double *a, const double *b, size_t n, int max_lag, double *r, int *lag)
@@ -493,7 +516,7 @@ bool correlate(const double *a, const double *b, size_t n, int max_lag, double *
     for (int distance = 0; distance <= max_lag; distance++) {
         for (int sign = -1; sign <= 1; sign += 2) {
             double found;
-            if ((distance == 0 && sign > 0) || !pearson(a, b, n, distance * sign, &found))
+            if ((distance == 0 && sign > 0) || !pearson(a, b, n, distance * sign, LEAST_POINTS, &found))
                 continue;
             /* A greater lag must be clearly better: neighbours of a slow change are all alike. */
             if (!any || found > *r + 0.03) {
@@ -503,5 +526,7 @@ bool correlate(const double *a, const double *b, size_t n, int max_lag, double *
             any = true;
         }
     }
+    if (any && *r > 0 && !steps_agree(a, b, n, *lag))
+        *r = 0;
     return any;
 }

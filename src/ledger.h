@@ -45,7 +45,7 @@ double ledger_bridge_loss(const struct frame *frame, const struct frame_row *bri
 /*
  * Pearson's r of two series of n points a fixed time apart, at the lag (b behind a by lag points,
  * -max_lag..max_lag) where it is greatest; NAN points are left out. False when there are fewer than 20 points
- * or either stands still.
+ * or either stands still. r is 0 where both drift and do not rise and fall together.
  */
 bool correlate(const double *a, const double *b, size_t n, int max_lag, double *r, int *lag);
 

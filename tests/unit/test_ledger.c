@@ -561,6 +561,37 @@ static void test_what_stands_still_says_nothing(void **state)
     assert_false(correlate(a, b, 60, 5, &r, &lag));
 }
 
+/* Two that rise all the time, or wander each its own way, have nothing to do with one another; a wanderer and
+ * what follows it have. */
+static void test_drifts_are_not_alike(void **state)
+{
+    (void)state;
+    double a[60], b[60], r;
+    int lag;
+    unsigned false_ones = 0;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        unsigned one = seed, other = seed + 12345;
+        a[0] = b[0] = 0;
+        for (int i = 1; i < 60; i++) {
+            a[i] = a[i - 1] + noise(&one) - 0.3;
+            b[i] = b[i - 1] + noise(&other) - 0.3;
+        }
+        assert_true(correlate(a, b, 60, 0, &r, &lag));
+        false_ones += r >= 0.7;
+        for (int i = 0; i < 60; i++)
+            b[i] = a[i] * 3 + noise(&other) * 0.1;
+        assert_true(correlate(a, b, 60, 5, &r, &lag));
+        assert_true(r > 0.9 && lag == 0);
+    }
+    assert_in_range(false_ones, 0, 4); /* one in a hundred; by r of the values alone there are 399 */
+    for (int i = 0; i < 60; i++) {
+        a[i] = i;
+        b[i] = 7 * i;
+    }
+    assert_true(correlate(a, b, 60, 5, &r, &lag));
+    assert_true(r == 0);
+}
+
 /* A slow change is alike at every lag: no lag is claimed. */
 static void test_slow_change_has_no_lag(void **state)
 {
@@ -693,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_no_correlation),
         cmocka_unit_test(test_too_little_to_say),
         cmocka_unit_test(test_what_stands_still_says_nothing),
+        cmocka_unit_test(test_drifts_are_not_alike),
         cmocka_unit_test(test_slow_change_has_no_lag),
         cmocka_unit_test(test_what_moves_together_is_said),
         cmocka_unit_test(test_ledger_is_drawn),
