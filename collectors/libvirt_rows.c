@@ -61,6 +61,41 @@ static const char *accel_of(const struct domain_xml *xml)
     return strcmp(xml->type, "qemu") == 0 ? "tcg" : xml->type;
 }
 
+static bool format_quota(char *out, size_t size, const char *whose, const struct domain_bandwidth *limit)
+{
+    if (limit->quota_us <= 0)
+        return false;
+    snprintf(out, size, "%s%lld/%llu", whose, (long long)limit->quota_us,
+             (unsigned long long)(limit->period_us ? limit->period_us : 100000));
+    return true;
+}
+
+static void set_quota(const struct maker *maker, struct vms_info *info, const struct domain_xml *xml)
+{
+    char each[64] = "", all[64] = "";
+    bool both = format_quota(each, sizeof(each), "", &xml->vcpu_bandwidth);
+    both = format_quota(all, sizeof(all), "all ", &xml->global_bandwidth) && both;
+    if (*each || *all)
+        info_set(info, cpu_quota,
+                 inventory_textf(maker->rows->inventory, "%s%s%s", each, both ? ", " : "", all));
+}
+
+/* Where the guest's own nodes are bound one by one, the nodes of all. */
+static void set_numa_nodes(const struct maker *maker, struct vms_info *info, const struct domain_xml *xml)
+{
+    struct procfs_cpuset nodes = xml->numa_nodeset;
+    bool any = xml->has_numa_nodeset;
+    for (size_t i = 0; i < xml->n_cells; i++) {
+        const struct domain_cell *cell = &xml->cells[i];
+        for (int node = cell->has_nodeset ? procfs_cpuset_next(&cell->nodeset, 0) : -1; node >= 0;
+             node = procfs_cpuset_next(&cell->nodeset, (unsigned)node + 1))
+            procfs_cpuset_add(&nodes, (unsigned)node);
+        any = any || cell->has_nodeset;
+    }
+    if (any)
+        info_set(info, numa_nodes, keep_cpus(maker, &nodes));
+}
+
 static void fill_vm(const struct maker *maker, struct vms_info *info, const struct domain_xml *xml)
 {
     set_if(maker, info, title, xml->title);
@@ -69,15 +104,10 @@ static void fill_vm(const struct maker *maker, struct vms_info *info, const stru
     info_set(info, vcpus_max, xml->vcpu_max);
     info_set(info, memory_mib, xml->memory_kib / 1024);
     info_set(info, huge_pages, xml->hugepages ? "yes" : "no");
-    if (xml->has_numa_nodeset)
-        info_set(info, numa_nodes, keep_cpus(maker, &xml->numa_nodeset));
+    set_numa_nodes(maker, info, xml);
     if (xml->shares)
         info_set(info, cpu_shares, xml->shares);
-    const struct domain_bandwidth *limit = &xml->vcpu_bandwidth;
-    if (limit->quota_us > 0)
-        info_set(info, cpu_quota,
-                 inventory_textf(maker->rows->inventory, "%lld/%llu", (long long)limit->quota_us,
-                                 (unsigned long long)(limit->period_us ? limit->period_us : 100000)));
+    set_quota(maker, info, xml);
 }
 
 static void add_vm(const struct maker *maker)

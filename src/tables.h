@@ -182,7 +182,7 @@
   I(STR, huge_pages,   "HUGE",     NONE,    4, 3, "memory in huge pages: yes, no")                                     \
   I(STR, numa_nodes,   "NUMA",     NONE,    4, 0, "host NUMA nodes its memory is bound to")                            \
   I(U64, cpu_shares,   "SHARES",   COUNT,   6, 0, "cputune shares")                                                    \
-  I(STR, cpu_quota,    "QUOTA",    NONE,    8, 0, "cputune quota and period of each vCPU, microseconds")               \
+  I(STR, cpu_quota,    "QUOTA",    NONE,    8, 0, "cputune quota and period of each vCPU, and of all of the guest; microseconds")               \
   F(STR, state,        "STATE",    NONE,    8, 8, "running, paused, shut off, crashed and so on; process: found in /proc alone") \
   D(vm_run, state,     run_pct,    "RUN%",     PCT, 6, 8, "CPU its vCPUs used, percent of one CPU, all added")          \
   D(vm_steal, state,   worst_steal_pct, "WORST STEAL%", PCT, 12, 9, "steal of the vCPU that waits most", .watch = 5, .bad = 20) \

@@ -115,7 +115,7 @@ static void test_vm_and_threads(void **unused)
     assert_int_equal(vm->vcpus_max, 4);
     assert_int_equal(vm->memory_mib, 8192);
     assert_int_equal(vm->cpu_shares, 2048);
-    assert_false(info_has(vm, cpu_quota)); /* -1: no limit */
+    assert_string_equal(vm->cpu_quota, "all 150000/100000"); /* of each vCPU -1: no limit */
     assert_false(info_has(vm, pid));
     const struct vms_row *row = (const struct vms_row *)find(&made, TABLE_VMS, PINNED);
     assert_string_equal(row->state, "running");
