@@ -115,7 +115,7 @@ static void test_vm_and_threads(void **unused)
     assert_int_equal(vm->vcpus_max, 4);
     assert_int_equal(vm->memory_mib, 8192);
     assert_int_equal(vm->cpu_shares, 2048);
-    assert_string_equal(vm->cpu_quota, "all 150000/100000"); /* of each vCPU -1: no limit */
+    assert_string_equal(vm->cpu_quota, "all 150000/50000"); /* of each vCPU -1: no limit */
     assert_false(info_has(vm, pid));
     const struct vms_row *row = (const struct vms_row *)find(&made, TABLE_VMS, PINNED);
     assert_string_equal(row->state, "running");
@@ -154,6 +154,9 @@ static void test_iothreads_go_by_their_numbers(void **unused)
     }
     assert_int_equal(made.sample->set[TABLE_THREADS].n,
                      1 + 1 + 4); /* none for the pin of a thread that is not */
+    snprintf(key, sizeof(key), "vm:%s", made.domain.uuid);
+    assert_string_equal(VM(&made, key)->cpu_quota, "25000/50000, all 80000/100000");
+    assert_string_equal(VM(&made, key)->numa_nodes, "1,3"); /* where its nodes are bound one by one */
     unmake(&made);
 }
 
