@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* NICs under two keys (see doubles.h). Most frames have no row without a certain address, and pay one look at
- * each. */
+ * each; a source knows its own NICs apart. */
 #include "src/doubles.h"
 
 #include <string.h>
@@ -35,11 +35,11 @@ struct frame_row *doubles_find(const struct frame_table *paths, const struct fra
     const char *vm = JOIN_TEXT(path, struct paths_info, vm_key),
                *port = JOIN_TEXT(path, struct paths_info, port);
     struct frame_row *found = NULL;
-    if (!port || has_certain_mac(path))
+    if (!vm || !port || has_certain_mac(path))
         return NULL;
     for (size_t i = 0; i < paths->n; i++) {
         struct frame_row *other = &paths->rows[i];
-        if (!same(JOIN_TEXT(other, struct paths_info, vm_key), vm) ||
+        if (other->part.pair == path->part.pair || !same(JOIN_TEXT(other, struct paths_info, vm_key), vm) ||
             !same(JOIN_TEXT(other, struct paths_info, port), port) || !has_certain_mac(other) ||
             !same_namespace(other, path))
             continue;

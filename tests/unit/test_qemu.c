@@ -850,6 +850,30 @@ static void cards_come_and_go(void **state)
     end(&r);
 }
 
+/* The kernel tells the number of descriptors, so all of them are looked at seldom; but they are: a card may
+ * take another's place between two scans. */
+static void a_card_takes_anothers_place(void **state)
+{
+    (void)state;
+    struct reader r;
+    guest(500, "web", UUID, "");
+    tap(500, 40, "own");
+    begin(&r, &qemu_collector);
+    for (int i = 0; i < 6; i++)
+        tick(&r, 2 * SECOND);
+    drop("proc/500/fd/40");
+    drop("proc/500/fdinfo/40");
+    tap(500, 41, "other");
+    for (int i = 0; i < 6; i++)
+        tick(&r, 2 * SECOND);
+    assert_true(has_row(&r, PATHS, "path:vm:" UUID ":#own")); /* not looked at */
+    for (int i = 0; i < 25; i++)
+        tick(&r, 2 * SECOND);
+    assert_false(has_row(&r, PATHS, "path:vm:" UUID ":#own"));
+    assert_true(has_row(&r, PATHS, "path:vm:" UUID ":#other"));
+    end(&r);
+}
+
 static void places(void **state)
 {
     (void)state;
@@ -966,6 +990,7 @@ int main(void)
         TREE_TEST(workers_when_they_work),
         TREE_TEST(cards),
         TREE_TEST(cards_come_and_go),
+        TREE_TEST(a_card_takes_anothers_place),
         TREE_TEST(places),
         TREE_TEST(many_threads),
         TREE_TEST(this_machine),
