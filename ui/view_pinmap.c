@@ -79,6 +79,14 @@ static uint64_t number_or(const struct frame *frame, const struct frame_row *row
     return cell.kind == CELL_U64 ? cell.u64 : missing;
 }
 
+/* Of a guest elsewhere, or one that may not be seen, neither is known; the CPUs it was told to use may be
+ * another host's. */
+static bool is_placed(const struct frame_row *thread)
+{
+    return JOIN_TEXT(thread, struct threads_info, allowed_cpus) ||
+           frame_row_part(thread, ROW_SLOT(struct threads_row, cpu));
+}
+
 static bool is_bound_to(const struct frame *frame, const char *list, uint64_t cpu)
 {
     return list && join_is_pinned(frame, list) && join_list_has(list, cpu);
@@ -92,6 +100,8 @@ static bool is_used(const struct map *map, const struct cpu_slot *slot)
         return true;
     const struct table_state *state = map->scene->state;
     for (size_t i = 0; i < state->n_rows; i++) {
+        if (!is_placed(state->rows[i]))
+            continue;
         if (ran_on(frame, state->rows[i], slot->cpu) ||
             is_bound_to(frame, JOIN_TEXT(state->rows[i], struct threads_info, allowed_cpus), slot->cpu) ||
             is_bound_to(frame, JOIN_TEXT(state->rows[i], struct threads_info, pinned_cpus), slot->cpu))
@@ -295,7 +305,10 @@ static void draw_thread(struct map *map, size_t first, size_t n, const struct fr
     char name[160];
     join_thread_name(name, sizeof(name), map->scene->frame, thread);
     canvas_text(map->canvas, map->row, 1, map->names - 1, ROLE_TEXT, name);
-    for (size_t i = 0; i < n; i++) {
+    if (!is_placed(thread))
+        canvas_text(map->canvas, map->row, cpu_col(map, first, 0), map->area.cols - map->names - 1, ROLE_DIM,
+                    "not known here");
+    for (size_t i = 0; i < n && is_placed(thread); i++) {
         enum role role;
         const char *text = mark_of(map, thread, &map->cpus[first + i], &role);
         canvas_right(map->canvas, map->row, cpu_col(map, first, i), cell_width(map), role, text);

@@ -67,12 +67,21 @@ static void large_moved(struct hand *hand)
     THREAD_FACT(hand, "vm:11111111-0000-4000-8000-000000000001/vcpu/0", pinned_cpus, "27");
 }
 
+/* A guest of another host, whose CPU 40 is not ours. */
+static void large_elsewhere(struct hand *hand)
+{
+    hand_thread(hand, "far", "vcpu", 0, 0, NULL, 90, 0);
+    THREAD_FACT(hand, "far/vcpu/0", pinned_cpus, "40");
+    UNKNOWN(hand, threads, THREADS, "far/vcpu/0", cpu);
+}
+
 static struct hand large_host(void)
 {
     struct hand hand = hand_new();
     large_cpus(&hand);
     large_guests(&hand);
     large_moved(&hand);
+    large_elsewhere(&hand);
     for (unsigned node = 0; node < NODES; node++) {
         char allowed[8];
         snprintf(allowed, sizeof(allowed), "%u", node * 24);
