@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +15,7 @@
 #include "collectors/libvirt_conn.h"
 #include "src/clock.h"
 #include "src/memory.h"
+#include "src/thread.h"
 
 #define NS_PER_MS INT64_C(1000000)
 
@@ -66,20 +65,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* A detached thread without signals: nobody waits for one that is late. */
-static int start_thread(struct libvirt_ask *ask)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&thread, NULL, run, ask);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc == 0)
-        pthread_detach(thread);
-    return rc;
-}
-
 static struct libvirt_ask *start(virConnectPtr conn, unsigned stats)
 {
     struct libvirt_ask *ask = xzalloc(sizeof(*ask));
@@ -91,7 +76,7 @@ static struct libvirt_ask *start(virConnectPtr conn, unsigned stats)
     int rc = ask->done_fd < 0 ? errno : 0;
     if (rc == 0) {
         atomic_fetch_add(&ask->refs, 1);
-        rc = start_thread(ask);
+        rc = thread_start_detached("vt-libvirt-ask", run, ask); /* nobody waits for one that is late */
         if (rc)
             ask_unref(ask);
     }

@@ -7,13 +7,13 @@
 
 #include <libxml/parser.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "collectors/libvirt_api.h"
+#include "src/thread.h"
 
 static void ignore_error(void *context, virErrorPtr error)
 {
@@ -38,22 +38,6 @@ static void *run_loop(void *unused)
     return unused;
 }
 
-/* Signals are the main thread's. */
-static int start_thread(void)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&thread, NULL, run_loop, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc == 0) {
-        pthread_setname_np(thread, "vt-libvirt-loop");
-        pthread_detach(thread);
-    }
-    return rc;
-}
-
 /* Steps that are done stay done: what failed is tried again with the next connection. */
 struct progress {
     bool loaded, registered, running;
@@ -68,7 +52,8 @@ static int start(struct progress *done, char *err, size_t errlen)
         vir.SetErrorFunc(NULL, ignore_error);
         done->registered = vir.Initialize() == 0 && vir.EventRegisterDefaultImpl() == 0;
     }
-    int rc = done->registered && !done->running ? start_thread() : 0;
+    int rc =
+        done->registered && !done->running ? thread_start_detached("vt-libvirt-loop", run_loop, NULL) : 0;
     done->running = done->registered && rc == 0;
     if (!done->running)
         snprintf(err, errlen, "libvirt's event loop does not start: %s",

@@ -8,6 +8,7 @@
 
 #include "src/asked.h"
 #include "src/collector.h"
+#include "src/ending.h"
 #include "src/format.h"
 #include "src/takeaway.h"
 
@@ -120,6 +121,7 @@ int command_record(const struct options *options, struct session *session, int s
     }
     uint64_t frames = 0;
     int rc = record_frames(options, session, takeaway, signal_fd, &frames, error, sizeof(error));
+    ending_take(signal_fd);
     /* A disk that took no more frames takes no meta.json either: one line says it. */
     char stop_error[256];
     int stop_rc = takeaway_stop(takeaway, rc < 0 ? stop_error : error, sizeof(error));

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/memory.h"
+#include "src/thread.h"
 
 #define NS_PER_MS        INT64_C(1000000)
 #define READ_DEADLINE_NS (2000 * NS_PER_MS)
@@ -164,16 +164,11 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's: a worker must not take the SIGWINCH or SIGTERM that its signalfd waits for.
- */
 static int start_thread(struct feed *feed)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&feed->thread, NULL, run, feed);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
+    char name[16];
+    snprintf(name, sizeof(name), "vt-%.12s", feed->name);
+    return thread_start(&feed->thread, name, run, feed);
 }
 
 static void feed_free(struct feed *feed)
@@ -205,9 +200,6 @@ struct feed *feed_start(const struct collector *collector, const char *name,
         feed_free(feed);
         return NULL;
     }
-    char thread_name[16];
-    snprintf(thread_name, sizeof(thread_name), "vt-%.12s", name);
-    pthread_setname_np(feed->thread, thread_name);
     return feed;
 }
 

@@ -4,6 +4,7 @@
  * they do is in them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,12 +16,14 @@
 #include "src/columns.h"
 #include "src/commands.h"
 #include "src/config.h"
+#include "src/ending.h"
 #include "src/options.h"
 #include "src/paths.h"
 #include "src/session.h"
 #include "src/takeaway.h"
 #include "ui/batch.h"
 #include "ui/console.h"
+#include "ui/rescue.h"
 #include "ui/terminal.h"
 
 #define QUIT_PATIENCE_MS 30
@@ -35,7 +38,8 @@ static int config_line(void *context, const char *key, const char *value, char *
 {
     int rc = options_set_config(context, key, value, error, error_size);
     if (rc == 1) {
-        snprintf(error, error_size, "%s: no such option; options are the long ones of vnettop --help", key);
+        snprintf(error, error_size, "%.60s: no such option; options are the long ones of vnettop --help",
+                 key);
         rc = -1;
     }
     return rc;
@@ -130,7 +134,7 @@ static int answer(const struct options *options, enum command_id command)
     } else {
         return -1;
     }
-    return fflush(stdout) == EOF ? 1 : 0;
+    return fflush(stdout) == EOF ? batch_output_failed() : 0;
 }
 
 /* Signals are read from a descriptor by the loops; blocked before any thread starts, so that no worker takes
@@ -141,11 +145,12 @@ static int open_signals(enum command_id command, const struct options *options)
     static const int screen[] = {SIGWINCH, SIGTSTP, SIGCONT};
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++)
         sigaddset(&set, ending[i]);
-        if (command == COMMAND_CONSOLE && !options->batch)
-            sigaddset(&set, screen[i]);
-    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    ending_watch(&set, rescue_modes);
+    for (size_t i = 0; i < 3 && command == COMMAND_CONSOLE && !options->batch; i++)
+        sigaddset(&set, screen[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -194,12 +199,22 @@ static int run(const struct options *options, enum command_id command)
     return status;
 }
 
+/* A standard descriptor that was closed would be the next file that is opened: a recording, say, with
+ * messages in it. Opened the wrong way round, so that its use fails as it should. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     enum command_id command;
     char error[512], *config = NULL;
     int status;
+    fill_standard_descriptors();
     options_init(&options);
     terminal_locale_utf8();
     if (options_parse(&options, argc, argv, &command, error, sizeof(error)) < 0)

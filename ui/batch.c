@@ -2,6 +2,7 @@
 /* Batch mode (see batch.h): draws a view on a canvas that is as high as it must be, and prints the canvas. */
 #include "ui/batch.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,9 +128,16 @@ static int print_frame(struct batch *batch)
         batch->view.draw(batch->canvas, area, &scene);
     else
         table_draw(batch->canvas, area, &scene, batch->view.table);
-    int rc = dump_text(batch->canvas, dump_used_rows(batch->canvas), stdout);
     frame_free(frame);
+    int rc = dump_text(batch->canvas, dump_used_rows(batch->canvas), stdout);
     return rc < 0 || fputc('\n', stdout) == EOF || fflush(stdout) == EOF ? -1 : 0;
+}
+
+int batch_output_failed(void)
+{
+    if (errno != EPIPE) /* a reader that has seen enough is no error worth a word */
+        fprintf(stderr, "vnettop: cannot write standard output: %s\n", strerror(errno));
+    return 1;
 }
 
 int batch_run(const struct options *options, struct session *session, int signal_fd)
@@ -148,7 +156,7 @@ int batch_run(const struct options *options, struct session *session, int signal
     for (uint64_t n = 0; go && (options->frames == 0 || n < options->frames); n++) {
         go = pacer_wait(&pacer, signal_fd) && session_frame_now(session, signal_fd);
         if (go && print_frame(&batch) < 0) {
-            status = 1;
+            status = batch_output_failed();
             break;
         }
     }
@@ -176,7 +184,8 @@ int batch_sources(struct session *session, int signal_fd)
         canvas_text(canvas, at, col > 35 ? col : 35, SOURCE_LINE_COLS, ROLE_TEXT, row->detail);
     }
     int rc = dump_text(canvas, canvas->rows, stdout);
+    int status = rc < 0 || fflush(stdout) == EOF ? batch_output_failed() : 0;
     canvas_free(canvas);
     frame_free(frame);
-    return rc < 0 || fflush(stdout) == EOF ? 1 : 0;
+    return status;
 }

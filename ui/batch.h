@@ -12,4 +12,9 @@ int batch_run(const struct options *options, struct session *session, int signal
 /* `vnettop sources`: one line a source, whole, to standard output. Returns the exit status. */
 int batch_sources(struct session *session, int signal_fd);
 
+/* Standard output took no more, for the reason in errno: says so, but for a closed pipe. Returns the exit
+ * status.
+ */
+int batch_output_failed(void);
+
 #endif

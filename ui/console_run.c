@@ -4,6 +4,7 @@
  * that poll, so a source that hangs delays neither a key nor quitting.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #define MAX_FDS         80
 #define FIRST_TICK_MS   250 /* the second sample comes soon: rates without waiting for a long interval */
+#define KEYS_NS         INT64_C(20000000) /* of keys at once: a paste waits, not the ticks and signals */
 #define FIRST_SCREEN_NS INT64_C(80000000) /* of 150 ms: loading and drawing take the rest */
 
 struct loop {
@@ -28,6 +30,7 @@ struct loop {
     int timer_fd, signal_fd;
     bool waiting; /* a tick's samples are on their way */
     bool dirty;   /* the screen is behind the state */
+    bool more;    /* keys were left for the next step */
     bool gone;    /* no terminal any more */
     int64_t opened_ns;
 };
@@ -61,6 +64,8 @@ static int64_t patience_end(const struct loop *loop)
 
 static int poll_timeout_ms(const struct loop *loop)
 {
+    if (loop->more)
+        return 0;
     if (!loop->waiting)
         return -1;
     int64_t left_ns = patience_end(loop) - clock_mono_ns();
@@ -96,11 +101,13 @@ static void handle_event(struct loop *loop, struct terminal_event event)
 static void read_keys(struct loop *loop)
 {
     struct terminal_event event;
+    int64_t end_ns = clock_mono_ns() + KEYS_NS;
     do {
         event = terminal_read_key(loop->terminal);
         if (event.kind != TERMINAL_NOTHING)
             handle_event(loop, event);
-    } while (event.kind != TERMINAL_NOTHING && !loop->gone && !loop->console.quit);
+        loop->more = event.kind != TERMINAL_NOTHING;
+    } while (loop->more && !loop->gone && !loop->console.quit && clock_mono_ns() < end_ns);
     if (loop->console.interval_changed) {
         loop->console.interval_changed = false;
         arm_timer(loop, session_interval_ms(loop->console.session));
@@ -149,14 +156,15 @@ static void step(struct loop *loop)
         {.fd = terminal_fd(loop->terminal), .events = POLLIN},
         {.fd = loop->signal_fd, .events = POLLIN},
         {.fd = loop->timer_fd, .events = POLLIN},
+        {.fd = loop->dirty ? terminal_out_fd(loop->terminal) : -1, .events = POLLOUT},
     };
-    size_t n = 3 + session_pollfds(loop->console.session, fds + 3, MAX_FDS - 3);
+    size_t n = 4 + session_pollfds(loop->console.session, fds + 4, MAX_FDS - 4);
     if (poll(fds, n, poll_timeout_ms(loop)) < 0 && errno != EINTR)
         loop->console.quit = true;
     uint64_t ticks;
     if (fds[1].revents)
         read_signals(loop);
-    if (fds[0].revents)
+    if (fds[0].revents || loop->more)
         read_keys(loop);
     if (fds[2].revents && read(loop->timer_fd, &ticks, sizeof(ticks)) == sizeof(ticks)) {
         if (loop->waiting) /* the last tick is not over: what came of it is its frame */
@@ -167,7 +175,7 @@ static void step(struct loop *loop)
     bool complete = session_drain(loop->console.session);
     if (loop->waiting && (complete || clock_mono_ns() >= patience_end(loop)))
         end_tick(loop);
-    if (loop->dirty && !loop->gone)
+    if (loop->dirty && !loop->gone && terminal_takes_output(loop->terminal))
         draw(loop);
 }
 
@@ -190,7 +198,7 @@ static int open_screen(struct loop *loop, const struct options *options, char *e
 
 static int finish(struct loop *loop)
 {
-    char error[256] = "", folder[256] = "";
+    char error[256] = "", folder[PATH_MAX] = "";
     int status = 0;
     terminal_close(loop->terminal);
     const char *recording = takeaway_recording(loop->console.takeaway);

@@ -195,10 +195,29 @@ struct terminal *terminal_open(const struct terminal_options *options, char *err
     return terminal;
 }
 
+#define CLOSING_PATIENCE_MS 200
+
+static bool takes_output(int timeout_ms)
+{
+    struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&fd, 1, timeout_ms) > 0;
+}
+
+/* A terminal that is stopped (Ctrl-S), or that nobody reads, would keep its last words waiting for ever. */
+static void make_way(void)
+{
+    if (takes_output(CLOSING_PATIENCE_MS))
+        return;
+    tcflush(STDOUT_FILENO, TCOFLUSH);
+    tcflow(STDOUT_FILENO, TCOOFF); /* without it Linux takes ON as no answer to Ctrl-S */
+    tcflow(STDOUT_FILENO, TCOON);
+}
+
 void terminal_close(struct terminal *terminal)
 {
     if (!terminal)
         return;
+    make_way();
     mousemask(0, NULL);
     endwin();
     rescue_disarm();
@@ -212,6 +231,18 @@ int terminal_fd(const struct terminal *terminal)
 {
     (void)terminal;
     return STDIN_FILENO;
+}
+
+int terminal_out_fd(const struct terminal *terminal)
+{
+    (void)terminal;
+    return STDOUT_FILENO;
+}
+
+bool terminal_takes_output(const struct terminal *terminal)
+{
+    (void)terminal;
+    return takes_output(0);
 }
 
 bool terminal_utf8(const struct terminal *terminal)
@@ -410,6 +441,7 @@ void terminal_suspend(struct terminal *terminal)
     sigset_t set, mask;
 
     def_prog_mode();
+    make_way();
     endwin();
     rescue_disarm();
     sigemptyset(&set);

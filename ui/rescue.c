@@ -52,6 +52,12 @@ static void restore(void)
         tcsetattr(STDOUT_FILENO, TCSANOW, &rescue.modes);
 }
 
+void rescue_modes(void)
+{
+    if (atomic_exchange(&rescue.armed, false) && rescue.has_modes)
+        tcsetattr(STDOUT_FILENO, TCSANOW, &rescue.modes);
+}
+
 static void handle_fatal(int number, siginfo_t *info, void *context)
 {
     (void)context;

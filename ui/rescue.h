@@ -25,4 +25,7 @@ void rescue_arm(const struct rescue_text *text);
 void rescue_rearm(void);
 void rescue_disarm(void);
 
+/* The modes alone, for a terminal that takes no text: for what ends the process next. */
+void rescue_modes(void);
+
 #endif

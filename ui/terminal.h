@@ -70,6 +70,10 @@ void terminal_close(struct terminal *terminal);
 
 /* Readable when terminal_read_key has something to say. */
 int terminal_fd(const struct terminal *terminal);
+/* A terminal that is stopped (Ctrl-S) takes nothing, and terminal_show would wait until it does; the
+ * descriptor is writable when it goes on. */
+bool terminal_takes_output(const struct terminal *terminal);
+int terminal_out_fd(const struct terminal *terminal);
 /* What canvases for this terminal should be made with. */
 bool terminal_utf8(const struct terminal *terminal);
 void terminal_size(const struct terminal *terminal, int *rows, int *cols);

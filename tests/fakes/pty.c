@@ -2,7 +2,7 @@
 /*
  * pty WHAT PROGRAM [ARGUMENT...]: runs a program on a pseudo-terminal as a shell would, ends it in every way
  * there is, and looks at the raw bytes and the terminal's modes it leaves behind. Called by tests/screen/;
- * prints `ok NAME` or `FAIL NAME: why` lines. WHAT: restore, suspend, colour, refuse, speed.
+ * prints `ok NAME` or `FAIL NAME: why` lines. WHAT: restore, stopped, suspend, colour, refuse, speed.
  * Environment: SLOW=N multiplies the time bounds (sanitizers, a loaded machine).
  */
 #include <errno.h>
@@ -323,6 +323,64 @@ static void check_restore(char *const *argv)
     check_closed(argv);
 }
 
+/* --- stopped --- */
+
+static bool is_over(struct run *run)
+{
+    struct pollfd fd = {.fd = run->status_fd, .events = POLLIN};
+    return poll(&fd, 1, PATIENCE_S * 1000) > 0 &&
+           read(run->status_fd, &run->status, sizeof(run->status)) == sizeof(run->status);
+}
+
+/* Until it writes no more: half a screen that is stopped keeps its writer. */
+static void await_quiet(struct run *run)
+{
+    while (wait_ready(run->master, now_s() + 1))
+        take_output(run);
+}
+
+/* Ctrl-S stops what is shown, not the program; it is given a long interval. */
+static void check_flow(char *const *argv)
+{
+    struct run run;
+    start(&run, argv);
+    bool shown = wait_for(&run, 0, FIRST_WORDS);
+    await_quiet(&run);
+    type(&run, "\023\014");
+    type(&run, "q");
+    bool over = shown && is_over(&run);
+    drain(&run);
+    const char *left = over ? left_behind(&run) : "it does not end";
+    say("keys of a terminal that Ctrl-S stopped", !left && run.status == 0, "%s, wait status %#x", left,
+        (unsigned)run.status);
+    finish(&run);
+}
+
+/* Redraws until the terminal is full and the program waits in a write. */
+static void check_unread(char *const *argv)
+{
+    struct run run;
+    struct termios after;
+    start(&run, argv);
+    bool shown = wait_for(&run, 0, FIRST_WORDS);
+    for (int i = 0; i < 150; i++) {
+        type(&run, "\014");
+        poll(NULL, 0, 10); /* for each a screen of its own */
+    }
+    kill(run.program, SIGTERM);
+    bool over = shown && is_over(&run);
+    bool modes = tcgetattr(run.slave, &after) == 0 && same_modes(&run.before, &after);
+    say("SIGTERM ends it while nobody reads its terminal", over && modes, "%s, wait status %#x",
+        over ? "the modes are not those it had" : "it does not end", (unsigned)run.status);
+    finish(&run);
+}
+
+static void check_stopped(char *const *argv)
+{
+    check_flow(argv);
+    check_unread(argv);
+}
+
 /* --- suspend --- */
 
 static void check_suspend(char *const *argv)
@@ -541,11 +599,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*check)(char *const *argv);
-    } checks[] = {{"restore", check_restore},
-                  {"suspend", check_suspend},
-                  {"colour", check_colour},
-                  {"refuse", check_refuse},
-                  {"speed", check_speed}};
+    } checks[] = {{"restore", check_restore}, {"stopped", check_stopped}, {"suspend", check_suspend},
+                  {"colour", check_colour},   {"refuse", check_refuse},   {"speed", check_speed}};
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; argc > 2 && i < sizeof(checks) / sizeof(checks[0]); i++) {
         if (strcmp(argv[1], checks[i].name) != 0)
@@ -554,6 +609,6 @@ int main(int argc, char **argv)
         checks[i].check(argv + 2);
         return 0;
     }
-    fprintf(stderr, "usage: pty restore|suspend|colour|refuse|speed PROGRAM [ARGUMENT...]\n");
+    fprintf(stderr, "usage: pty restore|stopped|suspend|colour|refuse|speed PROGRAM [ARGUMENT...]\n");
     return 2;
 }

@@ -263,6 +263,7 @@ test_pty() {
     for what in restore suspend colour refuse; do
         "$pty" $what "$program" --only host,netlink
     done
+    "$pty" stopped "$program" --only host,netlink -d 3600
     "$pty" speed "$program" -d 3600
 }
 
