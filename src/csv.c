@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "src/format.h"
 #include "src/memory.h"
+#include "src/utf8.h"
 
 #define NUMBER_ROOM 40  /* no number below 2^64 is longer */
 #define HUGE_ROOM   320 /* nor any double in full */
@@ -149,27 +150,6 @@ void csv_put_f64(struct csv_out *out, double value)
     put_padded(out, part, decimals);
 }
 
-/* Smallest code point that needs that many bytes: anything below is an overlong form. */
-static const uint32_t utf8_least[] = {0, 0, 0x80, 0x800, 0x10000};
-
-unsigned csv_utf8_length(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    if (s[0] < 0x80)
-        return s[0] != 0;
-    unsigned n = s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc0 || s[0] >= 0xf8)
-        return 0;
-    uint32_t code = s[0] & (0xffu >> (n + 1));
-    for (unsigned i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (s[i] & 0x3f);
-    }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code >= utf8_least[n] && code <= 0x10ffff && !surrogate ? n : 0;
-}
-
 static void put_escape(struct csv_out *out, unsigned code)
 {
     static const char hex[] = "0123456789abcdef";
@@ -178,19 +158,19 @@ static void put_escape(struct csv_out *out, unsigned code)
 }
 
 /* One character that is not plain ASCII; returns how many bytes of text it took. */
-static unsigned put_odd(struct csv_out *out, const char *text)
+static size_t put_odd(struct csv_out *out, const char *text)
 {
-    unsigned n = csv_utf8_length(text);
-    unsigned char first = (unsigned char)text[0], second = n == 2 ? (unsigned char)text[1] : 0;
-    if (n == 0)
-        put_word(out, "\xef\xbf\xbd");
-    else if (first < 0x20 || first == 0x7f || (first == '\\' && text[1] == 'x'))
-        put_escape(out, first);
-    else if (first == 0xc2 && second < 0xa0) /* C1 control */
-        put_escape(out, second);
+    size_t taken;
+    uint32_t code =
+        utf8_decode(text, UTF8_MAX, &taken); /* stops at the text's end, which continues nothing */
+    bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    if (code == UTF8_INVALID)
+        put_word(out, UTF8_REPLACEMENT);
+    else if (control || (code == '\\' && text[1] == 'x'))
+        put_escape(out, code);
     else
-        put_bytes(out, text, n);
-    return n ? n : 1;
+        put_bytes(out, text, taken);
+    return taken;
 }
 
 static bool is_plain(unsigned char c)
@@ -218,16 +198,6 @@ void csv_put_text(struct csv_out *out, const char *text)
     }
     if (quote)
         put_char(out, '"');
-}
-
-void csv_time(char text[CSV_TIME_SIZE], int64_t wall_ns)
-{
-    int64_t ms = wall_ns / 1000000 - (wall_ns % 1000000 < 0);
-    int64_t in_second = (ms % 1000 + 1000) % 1000;
-    time_t seconds = (time_t)((ms - in_second) / 1000);
-    struct tm tm;
-    size_t n = gmtime_r(&seconds, &tm) ? strftime(text, CSV_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
-    snprintf(text + n, CSV_TIME_SIZE - n, ".%03dZ", (int)in_second);
 }
 
 static bool is_chosen(const struct csv_selection *selection, const struct column *column)
@@ -444,8 +414,8 @@ static void put_row(const struct csv_table *csv, const struct frame *frame, cons
 void csv_put_rows(const struct csv_table *csv, const struct frame *frame, struct csv_out *out)
 {
     const struct frame_table *table = &frame->table[csv->id];
-    char time_text[CSV_TIME_SIZE];
-    csv_time(time_text, frame->wall_ns);
+    char time_text[FORMAT_SIZE];
+    format_rfc3339(time_text, sizeof(time_text), frame->wall_ns);
     struct cell *cells = xzalloc(csv->n * sizeof(*cells));
     struct csv_out start = {0};
     put_word(&start, time_text);

@@ -64,11 +64,4 @@ void csv_put_rows(const struct csv_table *table, const struct frame *frame, stru
 void csv_put_text(struct csv_out *out, const char *text);
 void csv_put_f64(struct csv_out *out, double value);
 
-/* Size of "2024-05-06T07:08:09.123Z" with its end, and the same from CLOCK_REALTIME. */
-#define CSV_TIME_SIZE 32
-void csv_time(char text[CSV_TIME_SIZE], int64_t wall_ns);
-
-/* Bytes of the valid UTF-8 character at text, 0 when there is none (or the text ends). */
-unsigned csv_utf8_length(const char *text);
-
 #endif

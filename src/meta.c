@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/csv.h"
+#include "src/format.h"
 #include "src/memory.h"
+#include "src/utf8.h"
 
 struct meta {
     json_t *root;
@@ -20,14 +21,11 @@ static const char *const map_names[META_MAPS_N] = {
 /* A copy in valid UTF-8, which is all that jansson takes. */
 static char *clean_text(const char *text)
 {
-    static const char replacement[] = "\xef\xbf\xbd";
-    char *clean = xrealloc(NULL, strlen(text) + 1, 3), *to = clean;
-    while (*text) {
-        unsigned n = csv_utf8_length(text);
-        const char *from = n ? text : replacement;
-        size_t length = n ? n : 3;
-        to = (char *)memcpy(to, from, length) + length;
-        text += n ? n : 1;
+    size_t taken, room = strlen(UTF8_REPLACEMENT);
+    char *clean = xrealloc(NULL, strlen(text) + 1, room), *to = clean;
+    for (; *text; text += taken) {
+        bool valid = utf8_decode(text, UTF8_MAX, &taken) != UTF8_INVALID;
+        to = mempcpy(to, valid ? text : UTF8_REPLACEMENT, valid ? taken : room);
     }
     *to = '\0';
     return clean;
@@ -138,8 +136,8 @@ void meta_set_command(struct meta *meta, const char *const *argv)
 
 static void put_moment(struct meta *meta, const char *name, int64_t mono_ns, int64_t wall_ns)
 {
-    char time_text[CSV_TIME_SIZE];
-    csv_time(time_text, wall_ns);
+    char time_text[FORMAT_SIZE];
+    format_rfc3339(time_text, sizeof(time_text), wall_ns);
     json_object_set_new(meta->root, name,
                         json_pack("{s:s,s:I,s:I}", "time", time_text, "unix_ms",
                                   (json_int_t)(wall_ns / 1000000), "monotonic_ns", (json_int_t)mono_ns));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * UTF-8 without the locale: strict decoding of bytes that nobody vouches for, encoding, and how many cells a
- * character takes on a terminal. Used by the canvas, the CSV writer and the keyboard. Tables are Unicode 14.
+ * character takes on a terminal. Used by the canvas, the CSV writer, meta.json and the keyboard. Tables are
+ * Unicode 14.
  */
 #ifndef VNETTOP_UTF8_H
 #define VNETTOP_UTF8_H
@@ -11,6 +12,9 @@
 
 #define UTF8_INVALID UINT32_MAX
 #define UTF8_MAX     4
+
+/* U+FFFD, for what is invalid. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /* The character at text (at most size bytes, size > 0) and how many bytes it took. Overlong forms,
  * surrogates, values over U+10FFFF and torn sequences are UTF8_INVALID and take one byte. */

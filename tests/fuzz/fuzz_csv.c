@@ -8,6 +8,7 @@
 
 #include "src/csv.h"
 #include "src/csv_reader.h"
+#include "src/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,8 +76,10 @@ static void round_trip(const uint8_t *data, size_t size)
     struct csv_record record;
     if (out.n < CSV_RECORD_MAX) {
         require(csv_reader_next(reader, &record) == CSV_RECORD && record.n == 1);
-        for (const char *c = record.fields[0]; *c; c += csv_utf8_length(c))
-            require(csv_utf8_length(c) > 0 && (unsigned char)*c >= 0x20 && *c != 0x7f);
+        size_t taken;
+        for (const char *c = record.fields[0]; *c; c += taken)
+            require(utf8_decode(c, UTF8_MAX, &taken) != UTF8_INVALID && (unsigned char)*c >= 0x20 &&
+                    *c != 0x7f);
         require(csv_reader_next(reader, &record) == CSV_END);
     }
     csv_reader_free(reader);

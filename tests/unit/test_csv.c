@@ -17,6 +17,7 @@
 
 #include "src/csv.h"
 #include "src/csv_reader.h"
+#include "src/format.h"
 #include "src/select.h"
 
 #define SECOND INT64_C(1000000000)
@@ -371,12 +372,12 @@ static void test_numbers(void **state)
 static void test_times(void **state)
 {
     (void)state;
-    char text[CSV_TIME_SIZE];
-    csv_time(text, 0);
+    char text[FORMAT_SIZE];
+    format_rfc3339(text, sizeof(text), 0);
     assert_string_equal(text, "1970-01-01T00:00:00.000Z");
-    csv_time(text, -1);
+    format_rfc3339(text, sizeof(text), -1);
     assert_string_equal(text, "1969-12-31T23:59:59.999Z");
-    csv_time(text, WALL);
+    format_rfc3339(text, sizeof(text), WALL);
     assert_string_equal(text, "2024-05-06T07:08:09.123Z");
 }
 
