@@ -431,6 +431,7 @@ enum collect_result dpdk_hub_verdict(const struct dpdk_hub *hub, struct collect_
         "kernel's sockets",
         own->n_rundirs ? own->rundirs[0] : "", own->n_rundirs ? ", " : "");
     if (own->closed_spaces)
-        add(&line, "; run as root to look into other processes' namespaces");
+        add(&line, geteuid() ? "; run as root to look into other processes' namespaces"
+                             : "; other processes' namespaces take CAP_SYS_PTRACE, which this root lacks");
     return COLLECT_NONE;
 }

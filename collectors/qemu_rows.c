@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/memory.h"
 
@@ -324,7 +325,9 @@ void qemu_rows_describe(const struct qemu_scan *scan, char *text, size_t size)
                  ? "; /proc hides other users' processes (hidepid): run as root, or join the group of "
                    "its gid= option"
                  : "",
-             lacks.fds ? "; run as root to see which taps are whose" : "",
+             !lacks.fds  ? ""
+             : geteuid() ? "; run as root to see which taps are whose"
+                         : "; which taps are whose takes CAP_SYS_PTRACE, which this root lacks",
              lacks.accounts ? "; this kernel keeps no accounts of run and steal (CONFIG_SCHED_INFO)" : "",
              lacks.descriptors ? "; few descriptors: raise ulimit -n" : "",
              lacks.threads ? "; a process has too many threads to watch" : "");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the manual page and the shell completion from the tables of the program, so that they say what the code does.
- * `generate man TEMPLATE` replaces the lines @OPTIONS@, @COMMANDS@, @KEYS@, @VIEWS@, @COLUMNS@, @ROLES@, @RULES@ and @SOURCES@ of the
- * template; `generate bash` prints a completion. A test compares what is checked in with what this writes.
+ * Writes the manual page and the shell completion from the tables of the program, so that they say what the
+ * code does. `generate man TEMPLATE` replaces the lines @OPTIONS@, @COMMANDS@, @KEYS@, @VIEWS@, @COLUMNS@,
+ * @ROLES@, @RULES@, @SOURCES@ and @EXIT@ of the template; `generate bash` prints a completion. A test
+ * compares what is checked in with what this writes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,8 +57,17 @@ static void put_options(void)
             snprintf(letter, sizeof(letter), "-%c, ", defs[i].letter);
         snprintf(term, sizeof(term), "%s--%s%s%s", letter, defs[i].name, defs[i].arg ? " " : "",
                  defs[i].arg ? defs[i].arg : "");
-        item(term, defs[i].help);
+        char text[512], commands[80];
+        option_commands(&defs[i], commands, sizeof(commands));
+        snprintf(text, sizeof(text), "%s%s%s%s", defs[i].help, *commands ? " [" : "", commands,
+                 *commands ? "]" : "");
+        item(term, text);
     }
+}
+
+static void put_exit(void)
+{
+    puts(EXIT_STATUS_TEXT ".");
 }
 
 static void put_keys(void)
@@ -87,7 +97,8 @@ static void put_columns(void)
         for (size_t i = 0; i < table->n_columns; i++) {
             const char *unit = unit_name(table->columns[i].unit);
             char text[512];
-            snprintf(text, sizeof(text), "%s%s%s%s", table->columns[i].help, *unit ? " (" : "", unit, *unit ? ")" : "");
+            snprintf(text, sizeof(text), "%s%s%s%s", table->columns[i].help, *unit ? " (" : "", unit,
+                     *unit ? ")" : "");
             item(table->columns[i].key, text);
         }
     }
@@ -109,8 +120,8 @@ static void put_rules(void)
 {
     for (size_t i = 0; i < n_rules; i++) {
         char text[512];
-        snprintf(text, sizeof(text), "%s%s%s (needs %s)", rules[i].help, *rules[i].unit ? "; in " : "", rules[i].unit,
-                 rules[i].needs);
+        snprintf(text, sizeof(text), "%s%s%s (needs %s)", rules[i].help, *rules[i].unit ? "; in " : "",
+                 rules[i].unit, rules[i].needs);
         item(rules[i].id, text);
     }
 }
@@ -119,9 +130,9 @@ static const struct {
     const char *name;
     void (*put)(void);
 } parts[] = {
-    {"@COMMANDS@\n", put_commands}, {"@OPTIONS@\n", put_options}, {"@KEYS@\n", put_keys},       {"@VIEWS@\n", put_views},
-    {"@COLUMNS@\n", put_columns},   {"@ROLES@\n", put_roles},     {"@SOURCES@\n", put_sources},
-    {"@RULES@\n", put_rules},
+    {"@COMMANDS@\n", put_commands}, {"@OPTIONS@\n", put_options}, {"@KEYS@\n", put_keys},
+    {"@VIEWS@\n", put_views},       {"@COLUMNS@\n", put_columns}, {"@ROLES@\n", put_roles},
+    {"@SOURCES@\n", put_sources},   {"@RULES@\n", put_rules},     {"@EXIT@\n", put_exit},
 };
 
 static void put_line(const char *line)
@@ -163,7 +174,8 @@ static int write_bash(void)
     printf("' -- \"$word\")); return ;;\n    --table) COMPREPLY=($(compgen -W '");
     for (int id = 0; id < TABLES_N; id++)
         printf("%s ", table_get((enum table_id)id)->name);
-    puts("' -- \"$word\")); return ;;\n    --output | -o | --config) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n    esac");
+    puts("' -- \"$word\")); return ;;\n    --output | -o | --config) COMPREPLY=($(compgen -f -- \"$word\")); "
+         "return ;;\n    esac");
     printf("    COMPREPLY=($(compgen -W '");
     for (int i = 1; i < COMMANDS_N; i++)
         printf("%s ", command_get((enum command_id)i)->name);

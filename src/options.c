@@ -327,6 +327,20 @@ int options_set_config(struct options *options, const char *name, const char *va
     return set_value(options, def, value, error, error_size);
 }
 
+void option_commands(const struct option_def *def, char *text, size_t size)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {{FOR_CONSOLE, "console"}, {FOR_BATCH, "-b"},          {FOR_SNAPSHOT, "snapshot"},
+                 {FOR_RECORD, "record"},   {FOR_DIAGNOSE, "diagnose"}, {FOR_SOURCES, "sources"}};
+    size_t n = 0;
+    *text = '\0';
+    for (size_t i = 0; def->commands != FOR_ALL && i < sizeof(names) / sizeof(names[0]) && n < size; i++)
+        if (def->commands & names[i].bit)
+            n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", names[i].name);
+}
+
 static void write_options(FILE *out, unsigned bits)
 {
     fputs("\nOptions:\n", out);
@@ -338,7 +352,11 @@ static void write_options(FILE *out, unsigned bits)
             snprintf(letter, sizeof(letter), "-%c, ", defs[i].letter);
         snprintf(left, sizeof(left), "%s--%s%s%s", letter, defs[i].name, defs[i].arg ? " " : "",
                  defs[i].arg ? defs[i].arg : "");
-        fprintf(out, "  %-26s %s\n", left, defs[i].help);
+        char commands_of[80] = "";
+        if (bits == FOR_ALL)
+            option_commands(&defs[i], commands_of, sizeof(commands_of));
+        fprintf(out, "  %-26s %s%s%s%s\n", left, defs[i].help, *commands_of ? " [" : "", commands_of,
+                *commands_of ? "]" : "");
     }
 }
 
@@ -355,12 +373,13 @@ char *options_usage(enum command_id command)
         for (int i = 0; i < COMMANDS_N; i++)
             fprintf(out, "  vnettop %-17s %s\n", i == 0 ? "[OPTIONS]" : commands[i].name, commands[i].help);
         write_options(out, FOR_ALL);
+        fputs("\nAn option with [names] goes with these alone; console is vnettop without a command.\n", out);
     } else {
         fprintf(out, "vnettop %s: %s\n\nUsage: vnettop %s [OPTIONS]%s\n", commands[command].name,
                 commands[command].help, commands[command].name, commands[command].arguments);
         write_options(out, commands[command].bits);
     }
-    fputs("\nExit status: 0 fine, 1 the answer is no, 2 usage or input error.\n", out);
+    fputs("\nExit status: " EXIT_STATUS_TEXT ".\n", out);
     fclose(out);
     return text;
 }

@@ -101,6 +101,14 @@ int options_parse(struct options *options, int argc, char *const *argv, enum com
 int options_set_config(struct options *options, const char *name, const char *value, char *error,
                        size_t error_size);
 
+/* For the usage and the manual. */
+#define EXIT_STATUS_TEXT                                                                                     \
+    "0 fine, 1 the answer is no or the work could not be finished, 2 usage or input error with one line on " \
+    "standard error; diagnose has its own"
+
+/* "record, snapshot": the commands that an option goes with, empty when it goes with all. */
+void option_commands(const struct option_def *def, char *text, size_t size);
+
 /* Writes the usage of one command, or of all when command is COMMAND_CONSOLE, to a malloced text. */
 char *options_usage(enum command_id command);
 

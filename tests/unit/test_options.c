@@ -474,6 +474,21 @@ static void test_usage_lists_all(void **state)
     }
 }
 
+/* Of all options together it is told which commands each goes with; of one command's that is clear. */
+static void test_usage_says_with_what(void **state)
+{
+    (void)state;
+    char *usage = options_usage(COMMAND_CONSOLE), *of_record = options_usage(COMMAND_RECORD);
+    assert_non_null(strstr(usage, "2h [record]\n"));
+    assert_non_null(strstr(usage, "lists them [console, -b, snapshot]\n"));
+    assert_non_null(strstr(usage, "0.1 to 3600 (default 1)\n"));
+    assert_non_null(strstr(of_record, "2h\n"));
+    assert_non_null(strstr(usage, EXIT_STATUS_TEXT));
+    assert_non_null(strstr(of_record, EXIT_STATUS_TEXT));
+    free(usage);
+    free(of_record);
+}
+
 static void test_names_and_letters_are_unique(void **state)
 {
     (void)state;
@@ -505,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_default_value_on_command_line),
         cmocka_unit_test(test_config_lists_and_flags),
         cmocka_unit_test(test_usage_lists_all),
+        cmocka_unit_test(test_usage_says_with_what),
         cmocka_unit_test(test_names_and_letters_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
