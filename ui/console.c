@@ -567,7 +567,7 @@ static const struct column *heading_at(struct console *console, const struct can
     struct scene scene = make_scene(console);
     const struct view *view = &views[console->view];
     if (view->draw == view_overview_draw)
-        return view_overview_column_at(canvas, console->frame, &console->style, col);
+        return view_overview_column_at(canvas, &scene, col);
     return view->draw ? NULL : table_column_at(canvas, view_area(canvas), &scene, view->table, col);
 }
 

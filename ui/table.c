@@ -282,7 +282,7 @@ void scene_text(char *out, size_t size, const struct scene *scene, const struct 
 
 /* The columns that fit, and where each stands. */
 struct layout {
-    size_t n;
+    size_t n, left; /* left: how many did not fit */
     const struct column *columns[MAX_VIEW_COLUMNS];
     int col[MAX_VIEW_COLUMNS], width[MAX_VIEW_COLUMNS];
 };
@@ -322,6 +322,7 @@ static void drop_least(struct layout *layout)
         if (prio_of(layout->columns[i]) <= prio_of(layout->columns[least]))
             least = i;
     layout->n--;
+    layout->left++;
     memmove(&layout->columns[least], &layout->columns[least + 1],
             (layout->n - least) * sizeof(layout->columns[0]));
     memmove(&layout->width[least], &layout->width[least + 1], (layout->n - least) * sizeof(layout->width[0]));
@@ -391,18 +392,30 @@ static void put_first(struct layout *layout, const struct column *column)
     layout->n++;
 }
 
+/* Cells of `+12`, where columns were left out. */
+#define LEFT_WIDTH 3
+
+/* Beside the heading of a text that is wider than it there is room for the sign anyhow. */
+static int room_for(const struct layout *layout, struct area area)
+{
+    const struct column *last = layout->columns[layout->n - 1];
+    bool beside = format_is_right(last) || last->width <= strlen(last->title) + LEFT_WIDTH;
+    return area.cols - (layout->left && beside ? LEFT_WIDTH : 0);
+}
+
 static void lay_out(struct layout *layout, const struct canvas *canvas, struct area area,
                     const struct scene *scene, enum table_id id)
 {
     const struct table *table = table_get(id);
     layout->n = table_columns(scene->state, table, layout->columns, MAX_VIEW_COLUMNS);
+    layout->left = 0;
     if (scene->many_netns && id == TABLE_PORTS && scene->state->n_columns == 0)
         put_first(layout, column_find(table, "netns"));
     for (size_t i = 0; i < layout->n; i++)
         layout->width[i] = (int)widest(canvas, scene, id, layout->columns[i], (size_t)(area.rows - 1));
-    while (layout->n > 1 && total_width(layout) - spare_width(layout) > area.cols)
+    while (layout->n > 1 && total_width(layout) - spare_width(layout) > room_for(layout, area))
         drop_least(layout);
-    for (int over; (over = total_width(layout) - area.cols) > 0;)
+    for (int over; (over = total_width(layout) - room_for(layout, area)) > 0;)
         if (narrow(layout, over) == 0)
             break;
     int col = 1;
@@ -412,9 +425,13 @@ static void lay_out(struct layout *layout, const struct canvas *canvas, struct a
     }
 }
 
-static void draw_heading(struct canvas *canvas, int row, const struct layout *layout,
+static void draw_heading(struct canvas *canvas, int row, int cols, const struct layout *layout,
                          const struct scene *scene)
 {
+    char left[24];
+    snprintf(left, sizeof(left), "+%zu", layout->left);
+    if (layout->left)
+        canvas_right(canvas, row, cols - LEFT_WIDTH, LEFT_WIDTH, ROLE_DIM, left);
     for (size_t i = 0; i < layout->n; i++) {
         const struct column *column = layout->columns[i];
         enum role role = column == scene->state->sort ? ROLE_SORTED : ROLE_HEADING;
@@ -539,7 +556,7 @@ void table_draw(struct canvas *canvas, struct area area, const struct scene *sce
     table_scroll(state, (size_t)body.rows);
     struct layout layout;
     lay_out(&layout, canvas, area, scene, id);
-    draw_heading(canvas, area.top, &layout, scene);
+    draw_heading(canvas, area.top, area.cols, &layout, scene);
     while (!draw_rows(canvas, body, &layout, scene, id) && state->top < state->cursor) {
         state->top++; /* rows of several lines pushed it out */
         for (int i = 0; i < body.rows; i++)

@@ -68,6 +68,7 @@ static const char *const words[][2] = {
     {"loss %", "dropped / (dropped + delivered) in that direction"},
     {"CPU %", "percent of one CPU, as in top"},
     {"pps", "packets as the port counts them: with GSO or GRO several of the wire's in one, see RX SIZE"},
+    {"+3", "right of the headings: so many columns have no room here; F2 chooses, a wider screen shows"},
     {"name- name!", "in the header: a source that is not on this host, one that is and cannot be read"},
 };
 

@@ -3,6 +3,7 @@
  * The first screen: what carries traffic or loses it, with the last minute as a spark, then who uses the
  * CPUs. It must answer "how fast, where lost, whose fault" without a key.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,16 +69,61 @@ static bool is_there(const struct field *field, int cols, bool guests)
     return cols >= field->from && (field->guests == 0 || (field->guests > 0) == guests);
 }
 
-/* Width of each field, 0 = not shown: a function of the screen's and of whether there are guests, so that
- * nothing moves. */
-static void lay_out(int cols, bool guests, bool exact, int width[N_FIELDS])
+static bool is_name(const struct field *field)
+{
+    return !field->spark && !format_is_right(field_column(field));
+}
+
+/* A name that is shorter than its field leaves the rest to others. */
+static int first_width(const struct field *field, bool exact, unsigned grown)
+{
+    int title = (int)strlen(field->title), needed = (int)grown > title ? (int)grown : title;
+    if (field->spark)
+        return field->width;
+    if (is_name(field))
+        return needed < field->width ? needed : field->width;
+    return exact && field->width == RATE_WIDTH ? EXACT_WIDTH : field->width;
+}
+
+/* Gives what is left to the fields, a cell each in turn: to names what they need, then to all what they take.
+ */
+static int give(const unsigned grown[N_FIELDS], bool as_needed, int left, int width[N_FIELDS])
+{
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (size_t i = 0; i < N_FIELDS; i++) {
+            int most = fields[i].most;
+            if (as_needed)
+                most = is_name(&fields[i]) && (int)grown[i] < most ? (int)grown[i] : 0;
+            if (left <= 0 || !width[i] || width[i] >= most)
+                continue;
+            width[i]++;
+            left--;
+            grew = true;
+        }
+    }
+    return left;
+}
+
+/* Those of both directions are compared by eye: one time axis. */
+static void match_sparks(int width[N_FIELDS])
+{
+    int least = SPARK_POINTS;
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (fields[i].spark && width[i] < least)
+            least = width[i];
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (fields[i].spark)
+            width[i] = least;
+}
+
+/* Width of each field, 0 = not shown: a function of the screen's, of whether there are guests, and of the
+ * longest names there have been, so that little moves. */
+static void lay_out(int cols, bool guests, bool exact, const unsigned grown[N_FIELDS], int width[N_FIELDS])
 {
     int left = cols - 1;
     for (size_t i = 0; i < N_FIELDS; i++) {
-        width[i] = is_there(&fields[i], cols, guests) ? fields[i].width : 0;
-        bool rate = width[i] == RATE_WIDTH && !fields[i].spark && format_is_right(field_column(&fields[i]));
-        if (exact && rate)
-            width[i] = EXACT_WIDTH;
+        width[i] = is_there(&fields[i], cols, guests) ? first_width(&fields[i], exact, grown[i]) : 0;
         left -= width[i] ? width[i] + 1 : 0;
     }
     while (left < 0) { /* the field that wants the widest screen leaves first */
@@ -90,16 +136,9 @@ static void lay_out(int cols, bool guests, bool exact, int width[N_FIELDS])
         left += width[last] + 1;
         width[last] = 0;
     }
-    for (bool grew = true; grew;) {
-        grew = false;
-        for (size_t i = 0; i < N_FIELDS; i++) {
-            if (left <= 0 || !width[i] || width[i] >= fields[i].most)
-                continue;
-            width[i]++;
-            left--;
-            grew = true;
-        }
-    }
+    left = give(grown, true, left, width);
+    give(grown, false, left, width);
+    match_sparks(width);
 }
 
 static bool has_guests(const struct frame *frame)
@@ -136,26 +175,55 @@ static void name_in_netns(char *text, size_t size, const struct frame_row *port)
         snprintf(text + used, size - used, "@%s", netns);
 }
 
+#define TEXT_SIZE 512
+
+/* What a field that is no spark says of a port; false: nothing. */
+static bool field_text(const struct scene *scene, const struct field *field, const struct frame_row *port,
+                       char text[TEXT_SIZE], enum role *role)
+{
+    const struct column *column = field_column(field);
+    const struct frame_row *row_of = field->path ? join_path_of_port(scene->frame, port) : port;
+    if (!row_of)
+        return false;
+    struct cell cell = scene_cell(scene, field->path ? TABLE_PATHS : TABLE_PORTS, row_of, column);
+    if (field->path && cell.kind == CELL_NONE)
+        return false;
+    scene_text(text, TEXT_SIZE, scene, &cell, column);
+    if (scene->many_netns && strcmp(field->key, "name") == 0)
+        name_in_netns(text, TEXT_SIZE, port);
+    *role = scene_role(scene, &cell, column);
+    return true;
+}
+
+/* Widths that the names of the rows on the screen need; kept, so that a column does not shrink again. */
+static void note_names(const struct canvas *canvas, const struct scene *scene, size_t shown)
+{
+    struct table_state *state = scene->state;
+    static_assert(N_FIELDS <= sizeof(state->grown) / sizeof(state->grown[0]), "a width for each field");
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        char text[TEXT_SIZE];
+        enum role role;
+        for (size_t r = state->top; is_name(&fields[i]) && r < state->n_rows && r < state->top + shown; r++) {
+            if (!field_text(scene, &fields[i], state->rows[r], text, &role))
+                continue;
+            unsigned width = (unsigned)canvas_width(canvas, text);
+            state->grown[i] = width > state->grown[i] ? width : state->grown[i];
+        }
+    }
+}
+
 static void draw_field(struct canvas *canvas, int row, int col, int width, const struct field *field,
                        const struct scene *scene, const struct frame_row *port)
 {
+    char text[TEXT_SIZE];
+    enum role role;
     if (field->spark) {
         draw_spark(canvas, row, col, width, field, scene, port->key);
         return;
     }
-    const struct column *column = field_column(field);
-    const struct frame_row *row_of = field->path ? join_path_of_port(scene->frame, port) : port;
-    if (!row_of)
+    if (!field_text(scene, field, port, text, &role))
         return;
-    struct cell cell = scene_cell(scene, field->path ? TABLE_PATHS : TABLE_PORTS, row_of, column);
-    if (field->path && cell.kind == CELL_NONE)
-        return;
-    char text[512];
-    scene_text(text, sizeof(text), scene, &cell, column);
-    if (scene->many_netns && strcmp(field->key, "name") == 0)
-        name_in_netns(text, sizeof(text), port);
-    enum role role = scene_role(scene, &cell, column);
-    if (format_is_right(column))
+    if (format_is_right(field_column(field)))
         canvas_right(canvas, row, col, width, role, text);
     else
         canvas_text(canvas, row, col, width, role, text);
@@ -192,11 +260,11 @@ static void draw_heading(struct canvas *canvas, int row, const int width[N_FIELD
 }
 
 /* The heading that a click met. */
-const struct column *view_overview_column_at(const struct canvas *canvas, const struct frame *frame,
-                                             const struct format_style *style, int col)
+const struct column *view_overview_column_at(const struct canvas *canvas, const struct scene *scene, int col)
 {
     int width[N_FIELDS], at = 1;
-    lay_out(canvas->cols, has_guests(frame), style->units == UNITS_EXACT, width);
+    lay_out(canvas->cols, has_guests(scene->frame), scene->style.units == UNITS_EXACT, scene->state->grown,
+            width);
     for (size_t i = 0; i < N_FIELDS; at += width[i] ? width[i] + 1 : 0, i++)
         if (width[i] && col >= at && col < at + width[i])
             return fields[i].path ? NULL : field_column(&fields[i]);
@@ -369,7 +437,8 @@ void view_overview_draw(struct canvas *canvas, struct area area, const struct sc
     int width[N_FIELDS];
     shown = shown > 1 ? shown : 1;
     table_scroll(state, (size_t)shown);
-    lay_out(area.cols, has_guests(frame), scene->style.units == UNITS_EXACT, width);
+    note_names(canvas, scene, (size_t)shown);
+    lay_out(area.cols, has_guests(frame), scene->style.units == UNITS_EXACT, state->grown, width);
     draw_heading(canvas, row++, width, scene);
     state->n_lines = 0;
     for (size_t i = state->top; i < state->n_rows && row <= area.top + shown; i++, row++) {

@@ -140,8 +140,7 @@ enum role scene_role(const struct scene *scene, const struct cell *cell, const s
 /* view_*.c */
 void view_overview_draw(struct canvas *canvas, struct area area, const struct scene *scene);
 /* The column under whose heading a screen column lies; NULL. */
-const struct column *view_overview_column_at(const struct canvas *canvas, const struct frame *frame,
-                                             const struct format_style *style, int col);
+const struct column *view_overview_column_at(const struct canvas *canvas, const struct scene *scene, int col);
 void view_pinmap_draw(struct canvas *canvas, struct area area, const struct scene *scene);
 /* Draws from line `scroll` of its numbers on; returns how far they can be scrolled. */
 size_t view_detail_draw(struct canvas *canvas, struct area area, const struct scene *scene,

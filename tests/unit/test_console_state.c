@@ -15,10 +15,11 @@
 
 /* --- time --- */
 
-/* What is between the tabs and the footer. */
+/* What is between the tabs and the footer, with columns as wide as if nothing had been shown before. */
 static char *body_text(struct console *console)
 {
     struct canvas *canvas = canvas_new(40, 160, true);
+    memset(console->states[console->view].grown, 0, sizeof(console->states[console->view].grown));
     console_draw(console, canvas);
     canvas_fill(canvas, 0, 0, 160, ROLE_TEXT, " ");
     canvas_fill(canvas, 1, 0, 160, ROLE_TEXT, " ");

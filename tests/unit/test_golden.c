@@ -330,6 +330,22 @@ static void test_hostile_names_keep_columns(void **state)
     assert_true(found > 100);
 }
 
+/* Sparks, switches and NICs give room before a port's name is cut. */
+static void test_overview_has_whole_names(void **state)
+{
+    (void)state;
+    struct console console;
+    struct canvas *canvas = canvas_new(60, 120, true);
+    open_console(&console);
+    console_draw(&console, canvas);
+    char *text = dump_text_string(canvas);
+    assert_non_null(strstr(text, " abcdefghijklmno "));
+    assert_non_null(strstr(text, " STEAL"));
+    free(text);
+    canvas_free(canvas);
+    console_free(&console);
+}
+
 static int open_scene(void **state)
 {
     (void)state;
@@ -354,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_roles),
         cmocka_unit_test(test_themes),
         cmocka_unit_test(test_hostile_names_keep_columns),
+        cmocka_unit_test(test_overview_has_whole_names),
     };
     return cmocka_run_group_tests(tests, open_scene, close_scene);
 }
