@@ -18,10 +18,11 @@ struct ports_info *nl_info_brief(struct inventory *inventory, const struct nl_ne
     return info;
 }
 
-/* A virtual routing table is a master too, and no switch. */
+/* Masters that are no switch: a virtual routing table, and the kernel's datapath of Open vSwitch
+ * (ovs-system), which holds the ports of all its bridges: the source `ovs` knows which. */
 static bool is_switch(const struct nl_port *master)
 {
-    return master && strcmp(master->link.type, "vrf") != 0;
+    return master && strcmp(master->link.type, "vrf") != 0 && strcmp(master->link.type, "openvswitch") != 0;
 }
 
 static void set_relations(struct ports_info *info, struct inventory *inventory, const struct nl_links *links,
@@ -37,7 +38,7 @@ static void set_relations(struct ports_info *info, struct inventory *inventory, 
         info_set(info, link, inventory_text(inventory, lower->link.name));
     const char *kind = info->kind;
     if (strcmp(kind, "bridge") == 0 || strcmp(kind, "bond") == 0 || strcmp(kind, "team") == 0 ||
-        port->members)
+        (port->members && is_switch(port)))
         info_set(info, ports, port->members);
 }
 

@@ -374,6 +374,12 @@ static struct cell stored_cell(const struct frame *frame, const struct frame_row
     return cell;
 }
 
+/* A difference of a partial number is partial, too. */
+static bool made_of_approx(const struct part *part, unsigned slot)
+{
+    return slot_test(&part->cur->approx, slot) || (part->prev && slot_test(&part->prev->approx, slot));
+}
+
 struct cell frame_cell(const struct frame *frame, const struct frame_row *row, const struct column *column)
 {
     if (column->where != DERIVED)
@@ -381,6 +387,7 @@ struct cell frame_cell(const struct frame *frame, const struct frame_row *row, c
     struct cell cell = column->derive(frame, row, column);
     const struct part *part = frame_row_part(row, column->slot);
     cell.stale = cell.stale || part_is_stale(frame, part ? part : &row->part); /* or of another row's */
+    cell.approx = cell.approx || (part && cell_is_number(&cell) && made_of_approx(part, column->slot));
     return cell;
 }
 

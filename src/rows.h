@@ -85,11 +85,20 @@ enum table_id { ALL_TABLES(AS_TABLE_ID) TABLES_N };
 #define INFO_SLOT(type, field) ((offsetof(type, field) - sizeof(struct info_head)) / 8)
 #define ROW_SLOT(type, field)  ((offsetof(type, field) - sizeof(struct row_head)) / 8)
 
-/* Set a field and its presence bit; a field that is not set does not exist (`-`). */
+/* Set a field and its presence bit; a field that is not set does not exist (`-`). The first argument is taken
+ * once: it may make the row. */
 #define info_set(info, field, value)                                                                         \
-    ((info)->field = (value), slot_set(&(info)->head.have, INFO_SLOT(typeof(*(info)), field)))
+    do {                                                                                                     \
+        typeof(info) info_of_set_ = (info);                                                                  \
+        info_of_set_->field = (value);                                                                       \
+        slot_set(&info_of_set_->head.have, INFO_SLOT(typeof(*info_of_set_), field));                         \
+    } while (0)
 #define row_set(row, field, value)                                                                           \
-    ((row)->field = (value), slot_set(&(row)->head.have, ROW_SLOT(typeof(*(row)), field)))
+    do {                                                                                                     \
+        typeof(row) row_of_set_ = (row);                                                                     \
+        row_of_set_->field = (value);                                                                        \
+        slot_set(&row_of_set_->head.have, ROW_SLOT(typeof(*row_of_set_), field));                            \
+    } while (0)
 /* The field exists but this user may not see it (`?`). */
 #define row_deny(row, field)     slot_set(&(row)->head.denied, ROW_SLOT(typeof(*(row)), field))
 #define info_deny(info, field)   slot_set(&(info)->head.denied, INFO_SLOT(typeof(*(info)), field))

@@ -21,7 +21,7 @@
   I(STR, netns,        "NETNS",    NONE,    8, 0, "network namespace the port was read in: its name, or self for the one vnettop runs in", .flags = COL_KEY) \
   I(U64, ifindex,      "IFINDEX",  NONE,    7, 0, "kernel interface index", .flags = COL_KEY)                          \
   I(STR, name,         "PORT",     NONE,   10, 9, "port name", .flags = COL_KEY)                                       \
-  I(STR, kind,         "KIND",     NONE,    8, 6, "physical, tap, tun, veth, bridge, bond, team, vlan, vxlan, macvlan, macvtap, ipvlan, vf, representor, loopback, other") \
+  I(STR, kind,         "KIND",     NONE,    8, 6, "physical, tap, tun, veth, bridge, bond, team, vlan, vxlan, macvlan, macvtap, ipvlan, vf, representor, loopback, other; of OVS: system, internal, dpdk, vhost-user, patch, tunnel, dummy; of DPDK: ethdev") \
   I(STR, type,         "TYPE",     NONE,    8, 0, "the kernel's own word for the link's type; a NIC has none")          \
   I(STR, switch,       "SWITCH",   NONE,    8, 6, "bridge, bond, team or OVS bridge the port belongs to")              \
   T(port_vm,           vm,         "VM",    8, 7, "virtual machine whose NIC this port is")                           \

@@ -84,6 +84,37 @@ static void test_row_times_come_before_the_samples(void **state)
     free_two(&two);
 }
 
+/* A difference of two numbers is no surer than they are. */
+static void test_rates_of_partial_counters_are_partial(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        struct two two = two_at(1 * SECOND, 2 * SECOND);
+        const struct ports_info *info = make_port(two.inventory, "net:1");
+        struct ports_row *before = add_port(two.prev, info, 0), *now = add_port(two.cur, info, 1000);
+        if (which == 1)
+            row_approx(before, rx_packets);
+        if (which == 2)
+            row_approx(now, rx_packets);
+        struct cell rate = port_cell(frame_of(&two), "net:1", "rx_pps");
+        expect_number(rate, 1000);
+        assert_int_equal(rate.approx, which > 0);
+        free_two(&two);
+    }
+}
+
+/* The row of a set may be made in the call itself. */
+static void test_a_set_takes_its_row_once(void **state)
+{
+    (void)state;
+    struct two two = two_at(1 * SECOND, 2 * SECOND);
+    const struct ports_info *info = make_port(two.inventory, "net:1");
+    row_set((struct ports_row *)sample_row(two.cur, TABLE_PORTS, info), rx_packets, 7);
+    assert_int_equal(two.cur->set[TABLE_PORTS].n, 1);
+    assert_true(row_has((const struct ports_row *)sample_row_at(two.cur, TABLE_PORTS, 0), rx_packets));
+    free_two(&two);
+}
+
 static void test_counters_are_64_bit(void **state)
 {
     (void)state;
@@ -888,6 +919,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate_over_measured_time),
         cmocka_unit_test(test_row_times_come_before_the_samples),
+        cmocka_unit_test(test_rates_of_partial_counters_are_partial),
+        cmocka_unit_test(test_a_set_takes_its_row_once),
         cmocka_unit_test(test_counters_are_64_bit),
         cmocka_unit_test(test_first_sample_is_new),
         cmocka_unit_test(test_new_counter_of_an_old_row),
