@@ -370,16 +370,16 @@
   D(rate, switches,               switches_per_s, "CTXT/S",  PER_S, 8, 4, "context switches per second")
 
 #define FINDINGS_COLUMNS(I, F, D, T)                                                                                   \
-  I(STR, rule,         "RULE",     NONE,   16, 6, "rule that found it; the manual lists them", .flags = COL_KEY)       \
+  I(STR, rule,         "RULE",     NONE,   16, 5, "rule that found it; the manual lists them", .flags = COL_KEY)       \
   I(STR, object,       "OBJECT",   NONE,   12, 8, "what it is about", .flags = COL_KEY)                                \
-  F(STR, severity,     "SEVERITY", NONE,    8, 7, "note, watch, bad")                                                  \
+  F(STR, severity,     "SEVERITY", NONE,    8, 8, "note, watch, bad")                                                  \
   F(F64, since_s,      "SINCE",    S,       6, 7, "how long it has stood")                                             \
   F(F64, value,        "VALUE",    COUNT,   7, 5, "how bad it is now, in its unit")                                    \
   F(F64, worst,        "WORST",    COUNT,   7, 4, "and at worst")                                                      \
   F(STR, unit,         "UNIT",     NONE,    5, 4, "unit of value and worst")                                           \
   F(F64, cost_pps,     "COST PPS", PPS,     8, 5, "packets per second that it costs")                                  \
   F(STR, text,         "FINDING",  NONE,   40, 9, "the cause in words, with its evidence")                             \
-  F(STR, advice,       "TRY",      NONE,   20, 8, "a command to try; vnettop never runs it")
+  F(STR, advice,       "TRY",      NONE,   20, 6, "a command to try; vnettop never runs it")
 
 #define SOURCES_COLUMNS(I, F, D, T)                                                                                      \
   I(STR, name,         "SOURCE",   NONE,   14, 9, "source, and its part where it has several", .flags = COL_KEY)       \

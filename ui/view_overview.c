@@ -12,9 +12,14 @@
 #include "ui/graph.h"
 #include "ui/views.h"
 
-#define SPARK_POINTS 60
+#define SPARK_MS 60000
+#define SPARK_POINTS                                                                                         \
+    240 /* at most: of short intervals they are less than a minute, which the heading tells */
 
-/* The line of a port: columns that stand one beside the other, each with the room it needs. */
+/*
+ * The line of a port: columns that stand one beside the other, each with the room it needs. Where there are
+ * guests, "to" is what goes to the guest, or to whatever else is behind the port.
+ */
 struct field {
     const char *key; /* column of PORTS, or of the PATH behind the port */
     const char *title;
@@ -32,20 +37,24 @@ static const struct field fields[] = {
     {"name", "PORT", 12, 0, 24, false, false, 0},
     {"kind", "KIND", 8, 0, 12, false, false, -1},
     {"switch", "SWITCH", 8, 90, 16, false, false, 0},
-    {"rx_pps", "RX PPS", 7, 0, 0, false, false, 0},
-    {"rx_pps", "LAST MIN", 8, 116, 60, true, false, 0},
-    {"rx_bps", "BIT/S", 7, 0, 0, false, false, -1},
+    {"tx_pps", "TO PPS", 7, 0, 0, false, false, 1},
+    {"tx_pps", "LAST MIN", 8, 116, 60, true, false, 1},
+    {"tx_bps", "BIT/S", 7, 150, 0, false, false, 1},
+    {"tx_loss_pct", "LOSS%", 6, 0, 0, false, false, 1},
+    {"rx_pps", "FROM PPS", 8, 0, 0, false, false, 1},
+    {"rx_pps", "LAST MIN", 8, 116, 60, true, false, 1},
     {"rx_bps", "BIT/S", 7, 150, 0, false, false, 1},
+    {"rx_loss_pct", "LOSS%", 6, 0, 0, false, false, 1},
+    {"rx_pps", "RX PPS", 7, 0, 0, false, false, -1},
+    {"rx_pps", "LAST MIN", 8, 116, 60, true, false, -1},
+    {"rx_bps", "BIT/S", 7, 0, 0, false, false, -1},
     {"rx_drop_pps", "DROP/S", 7, 0, 0, false, false, -1},
     {"rx_loss_pct", "LOSS%", 6, 110, 0, false, false, -1},
-    {"rx_loss_pct", "LOSS%", 6, 0, 0, false, false, 1},
-    {"tx_pps", "TX PPS", 7, 0, 0, false, false, 0},
-    {"tx_pps", "LAST MIN", 8, 116, 60, true, false, 0},
+    {"tx_pps", "TX PPS", 7, 0, 0, false, false, -1},
+    {"tx_pps", "LAST MIN", 8, 116, 60, true, false, -1},
     {"tx_bps", "BIT/S", 7, 0, 0, false, false, -1},
-    {"tx_bps", "BIT/S", 7, 150, 0, false, false, 1},
     {"tx_drop_pps", "DROP/S", 7, 0, 0, false, false, -1},
     {"tx_loss_pct", "LOSS%", 6, 110, 0, false, false, -1},
-    {"tx_loss_pct", "LOSS%", 6, 0, 0, false, false, 1},
     {"serving", "SERVED", 8, 100, 10, false, true, 1},
     {"serving_busy_pct", "BUSY", 5, 0, 0, false, true, 1},
     {"serving_steal_pct", "STEAL", 6, 130, 0, false, true, 1},
@@ -61,7 +70,7 @@ static const struct column *field_column(const struct field *field)
     return column_find(table_get(field->path ? TABLE_PATHS : TABLE_PORTS), field->key);
 }
 
-#define RATE_WIDTH  7
+#define RATE_WIDTH  7  /* or one more */
 #define EXACT_WIDTH 12 /* 100 Gbit/s to the bit */
 
 static bool is_there(const struct field *field, int cols, bool guests)
@@ -82,7 +91,8 @@ static int first_width(const struct field *field, bool exact, unsigned grown)
         return field->width;
     if (is_name(field))
         return needed < field->width ? needed : field->width;
-    return exact && field->width == RATE_WIDTH ? EXACT_WIDTH : field->width;
+    bool rate = field->width == RATE_WIDTH || field->width == RATE_WIDTH + 1;
+    return exact && rate ? EXACT_WIDTH : field->width;
 }
 
 /* Gives what is left to the fields, a cell each in turn: to names what they need, then to all what they take.
@@ -106,14 +116,14 @@ static int give(const unsigned grown[N_FIELDS], bool as_needed, int left, int wi
 }
 
 /* Those of both directions are compared by eye: one time axis. */
-static void match_sparks(int width[N_FIELDS])
+static void match_sparks(int cols, bool guests, int width[N_FIELDS])
 {
     int least = SPARK_POINTS;
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].spark && width[i] < least)
+        if (fields[i].spark && is_there(&fields[i], cols, guests) && width[i] < least)
             least = width[i];
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].spark)
+        if (fields[i].spark && is_there(&fields[i], cols, guests))
             width[i] = least;
 }
 
@@ -138,7 +148,7 @@ static void lay_out(int cols, bool guests, bool exact, const unsigned grown[N_FI
     }
     left = give(grown, true, left, width);
     give(grown, false, left, width);
-    match_sparks(width);
+    match_sparks(cols, guests, width);
 }
 
 static bool has_guests(const struct frame *frame)
@@ -150,18 +160,42 @@ static bool has_guests(const struct frame *frame)
     return false;
 }
 
+/* Macvtaps and virtual functions count as their guest does: what they receive goes to it. */
+static const struct column *column_of_port(const struct field *field, const struct frame *frame,
+                                           const struct frame_row *port)
+{
+    const struct column *column = field_column(field);
+    bool turned =
+        field->guests > 0 && !field->path && !join_port_faces_guest(frame, port) && !join_leads_out(port);
+    char key[32];
+    if (!turned || (strncmp(field->key, "rx_", 3) != 0 && strncmp(field->key, "tx_", 3) != 0))
+        return column;
+    snprintf(key, sizeof(key), "%cx_%s", field->key[0] == 'r' ? 't' : 'r', field->key + 3);
+    return column_find(table_get(TABLE_PORTS), key);
+}
+
+/* The time that a spark spans: a minute, where so many moments are one. */
+static int64_t spark_ms(const struct scene *scene)
+{
+    int64_t most = SPARK_POINTS * (scene->interval_ms > 0 ? scene->interval_ms : 1000);
+    return most < SPARK_MS ? most : SPARK_MS;
+}
+
 static void draw_spark(struct canvas *canvas, int row, int col, int width, const struct field *field,
-                       const struct scene *scene, const char *key)
+                       const struct scene *scene, const struct frame_row *port)
 {
     struct point points[SPARK_POINTS];
     struct graph_point graph[SPARK_POINTS];
     double columns[SPARK_POINTS];
-    size_t n = store_series(scene->store, TABLE_PORTS, key, field_column(field), scene->moment, SPARK_POINTS,
-                            points);
+    const struct column *column = column_of_port(field, scene->frame, port);
+    int64_t span_ms = spark_ms(scene);
+    int64_t wanted = span_ms / (scene->interval_ms > 0 ? scene->interval_ms : 1000) + 1;
+    size_t most = wanted < SPARK_POINTS ? (size_t)wanted : SPARK_POINTS;
+    size_t n = store_series(scene->store, TABLE_PORTS, port->key, column, scene->moment, most, points);
     for (size_t i = 0; i < n; i++)
         graph[i] = (struct graph_point){points[i].t_ns, graph_value(&points[i].cell)};
     int64_t end = scene->frame->now_ns;
-    graph_resample(graph, n, end - INT64_C(60000000000), end, GRAPH_MEAN, columns, width);
+    graph_resample(graph, n, end - span_ms * 1000000, end, GRAPH_MEAN, columns, width);
     enum role role = strncmp(field->key, "rx", 2) == 0 ? ROLE_RX : ROLE_TX;
     graph_spark(canvas, row, col, width, role, columns, width, 0);
 }
@@ -181,7 +215,7 @@ static void name_in_netns(char *text, size_t size, const struct frame_row *port)
 static bool field_text(const struct scene *scene, const struct field *field, const struct frame_row *port,
                        char text[TEXT_SIZE], enum role *role)
 {
-    const struct column *column = field_column(field);
+    const struct column *column = column_of_port(field, scene->frame, port);
     const struct frame_row *row_of = field->path ? join_path_of_port(scene->frame, port) : port;
     if (!row_of)
         return false;
@@ -218,7 +252,7 @@ static void draw_field(struct canvas *canvas, int row, int col, int width, const
     char text[TEXT_SIZE];
     enum role role;
     if (field->spark) {
-        draw_spark(canvas, row, col, width, field, scene, port->key);
+        draw_spark(canvas, row, col, width, field, scene, port);
         return;
     }
     if (!field_text(scene, field, port, text, &role))
@@ -248,6 +282,11 @@ static void draw_heading(struct canvas *canvas, int row, const int width[N_FIELD
         if (!width[i])
             continue;
         const char *title = fields[i].title;
+        char span[16];
+        if (fields[i].spark && spark_ms(scene) < SPARK_MS) {
+            snprintf(span, sizeof(span), "LAST %ds", (int)(spark_ms(scene) / 1000));
+            title = span;
+        }
         const struct column *column = fields[i].spark ? NULL : field_column(&fields[i]);
         bool bytes = scene->style.units == UNITS_BYTES && strcmp(title, "BIT/S") == 0;
         enum role role = column && column == scene->state->sort ? ROLE_SORTED : ROLE_HEADING;
@@ -279,8 +318,8 @@ static struct cell cpu_cell(const struct frame *frame, const struct frame_row *r
 }
 
 /* Who has the CPU: shares worth a word, the largest trouble in its colour. */
-static void draw_shares(struct canvas *canvas, int row, int col, int end, const struct frame *frame,
-                        const struct frame_row *cpu)
+static int draw_shares(struct canvas *canvas, int row, int col, int end, const struct frame *frame,
+                       const struct frame_row *cpu)
 {
     static const struct {
         const char *key, *word;
@@ -301,6 +340,17 @@ static void draw_shares(struct canvas *canvas, int row, int col, int end, const 
         enum role role = format_level(&cell, column) ? format_role(&cell, column) : ROLE_DIM;
         col = canvas_text(canvas, row, col, end - col, role, part) + 1;
     }
+    return col;
+}
+
+#define NAMES_WIDTH 100 /* so wide a CPU's line also tells who ran there */
+
+static void draw_names(struct canvas *canvas, int row, int col, int end, const struct frame *frame,
+                       uint64_t cpu)
+{
+    const char *names = join_cpu_threads(frame, cpu, JOIN_RAN);
+    if (names && col + 8 < end)
+        canvas_text(canvas, row, col + 1, end - col - 1, ROLE_TEXT, names);
 }
 
 #define SHARES_CELLS 48
@@ -315,13 +365,15 @@ static void draw_cpu(struct canvas *canvas, int row, int col, int width, const s
     char text[FORMAT_SIZE];
     snprintf(text, sizeof(text), "%llu", (unsigned long long)info->cpu);
     canvas_right(canvas, row, col, 4, ROLE_HEADING, text);
-    int bar = width - 12 - SHARES_CELLS;
-    bar = bar < 6 ? 6 : bar > 50 ? 50 : bar;
+    int bar = width - 12 - SHARES_CELLS, longest = width >= NAMES_WIDTH && width < 150 ? 25 : 50;
+    bar = bar < 6 ? 6 : bar > longest ? longest : bar;
     enum role role = format_level(&busy, column) == LEVEL_BAD ? ROLE_BAD : ROLE_CPU;
     canvas_bar(canvas, row, col + 5, bar, role, cell_number(&busy), 100);
     format_cell(text, sizeof(text), &busy, column, &style);
     canvas_right(canvas, row, col + 5 + bar, 6, format_role(&busy, column), text);
-    draw_shares(canvas, row, col + 12 + bar, col + width, frame, cpu);
+    int end = col + width, at = draw_shares(canvas, row, col + 12 + bar, end, frame, cpu);
+    if (width >= NAMES_WIDTH)
+        draw_names(canvas, row, at, end, frame, info->cpu);
 }
 
 /* In as few columns as give the CPUs at most a third of the rows. */

@@ -164,13 +164,15 @@ static void draw_hop(struct canvas *canvas, int row, struct area area, const str
     }
     if (loses)
         canvas_text(canvas, row, 49, 1, ROLE_BAD, "!");
-    int col = canvas_text(canvas, row, 51, area.cols - 51, ROLE_TEXT, hop->cause) + 2;
+    int room = area.cols - 51 - (hop->loses_most ? 4 : 0); /* what marks the worst always has its own */
+    int col = canvas_text(canvas, row, 51, room, ROLE_TEXT, hop->cause) + 2;
     if (!isnan(hop->age_s) && area.cols >= 100) {
         format_duration(age, sizeof(age), hop->age_s);
         col = canvas_textf(canvas, row, col, area.cols - col, ROLE_DIM, "%s old", age) + 2;
     }
     if (hop->loses_most)
-        canvas_text(canvas, row, col, area.cols - col, ROLE_BAD, "<- loses most");
+        canvas_text(canvas, row, col, area.cols - col, ROLE_BAD,
+                    area.cols - col > (int)strlen("<- loses most") ? "<- loses most" : "<-");
 }
 
 static int draw_direction(struct canvas *canvas, int row, struct area area, const struct scene *scene,

@@ -55,6 +55,36 @@ t_carrier_flaps() {
     findings_were_only carrier-flaps
 }
 
+# A bridge drops what is larger than a port's MTU, and what is for a port that is down, and counts neither.
+t_bridge_port_with_a_small_mtu() {
+    net_pair_on_bridge br0
+    NET_FROM=lab-a send_on a0 2000 -s 1000 -d 52:54:98:00:00:02
+    findings_start
+    findings_watch 4
+    [ -z "$(findings_query now rule bridge-loss)" ] || fail "bridge-loss while all passes"
+    ip link set b0-br mtu 500
+    finding_appears 20 bridge-loss br0
+    finding_says 'br0 loses (9[0-9]|100)\.[0-9] % of what enters it \([0-9.k]+/s\) by no counter: its port b0-br has an MTU of 500 where a0-br has 1500' bridge-loss
+    assert_eq "$(findings_query now advice bridge-loss)" "ip link set b0-br mtu N"
+    ip link set b0-br mtu 1500
+    finding_leaves 20 bridge-loss
+    findings_end
+    findings_were_only bridge-loss
+}
+
+t_bridge_port_down() {
+    net_pair_on_bridge br0
+    NET_FROM=lab-a send_on a0 2000 -d 52:54:98:00:00:02
+    findings_start
+    ip link set b0-br down
+    finding_appears 20 bridge-loss br0
+    finding_says 'by no counter: its port b0-br is down' bridge-loss
+    ip link set b0-br up
+    finding_leaves 20 bridge-loss
+    findings_end
+    findings_were_only bridge-loss
+}
+
 t_diagnose_speaks_and_exits() {
     local status=0
     net_tap tap0 100

@@ -152,7 +152,7 @@ static void test_mouse(void **state)
     click_words(&console, canvas, "1 Overview");
     assert_int_equal(console.view, 0);
     assert_int_equal(console.screen, SCREEN_VIEW);
-    click_words(&console, canvas, "TX PPS");
+    click_words(&console, canvas, "TO PPS");
     assert_string_equal(state_of(&console)->sort->key, "tx_pps");
     click_words(&console, canvas, "eth0");
     assert_string_equal(selected_name(&console), "eth0");
