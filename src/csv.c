@@ -12,6 +12,7 @@
 
 #include "src/format.h"
 #include "src/memory.h"
+#include "src/select.h"
 #include "src/utf8.h"
 
 #define NUMBER_ROOM 40  /* no number below 2^64 is longer */
@@ -22,6 +23,8 @@ struct csv_table {
     const struct table *table;
     csv_keep_fn *keep;
     void *context;
+    const struct column *sort;
+    bool descending;
     bool own_age;                /* the table has an age_s of its own */
     struct slot_bits rate_slots; /* row fields that derived columns are made of */
     size_t n;
@@ -241,6 +244,8 @@ struct csv_table *csv_table_new(enum table_id id, const struct csv_selection *se
     csv->table = table;
     csv->keep = selection->keep;
     csv->context = selection->context;
+    csv->sort = selection->sort;
+    csv->descending = selection->descending;
     csv->own_age = column_find(table, "age_s") != NULL;
     add_columns(csv, selection);
     return csv;
@@ -411,9 +416,24 @@ static void put_row(const struct csv_table *csv, const struct frame *frame, cons
     put_char(out, '\n');
 }
 
-void csv_put_rows(const struct csv_table *csv, const struct frame *frame, struct csv_out *out)
+/* The rows that may be written, in their order; free() it. */
+static const struct frame_row **choose_rows(const struct csv_table *csv, const struct frame *frame, size_t *n)
 {
     const struct frame_table *table = &frame->table[csv->id];
+    const struct frame_row **rows = xrealloc(NULL, table->n + 1, sizeof(*rows));
+    *n = 0;
+    for (size_t i = 0; i < table->n; i++)
+        if (!csv->keep || csv->keep(frame, &table->rows[i], csv->context))
+            rows[(*n)++] = &table->rows[i];
+    if (csv->sort)
+        rows_sort(rows, *n, frame, csv->table, csv->sort, csv->descending);
+    return rows;
+}
+
+void csv_put_rows(const struct csv_table *csv, const struct frame *frame, struct csv_out *out)
+{
+    size_t n;
+    const struct frame_row **rows = choose_rows(csv, frame, &n);
     char time_text[FORMAT_SIZE];
     format_rfc3339(time_text, sizeof(time_text), frame->wall_ns);
     struct cell *cells = xzalloc(csv->n * sizeof(*cells));
@@ -422,12 +442,11 @@ void csv_put_rows(const struct csv_table *csv, const struct frame *frame, struct
     put_char(&start, ',');
     put_seconds(&start, frame->now_ns - frame->start_ns);
     put_char(&start, ',');
-    for (size_t i = 0; i < table->n; i++) {
-        if (csv->keep && !csv->keep(frame, &table->rows[i], csv->context))
-            continue;
+    for (size_t i = 0; i < n; i++) {
         put_bytes(out, start.data, start.n);
-        put_row(csv, frame, &table->rows[i], cells, out);
+        put_row(csv, frame, rows[i], cells, out);
     }
+    free(rows);
     csv_out_free(&start);
     free(cells);
 }

@@ -48,6 +48,8 @@ struct csv_selection {
     size_t n_columns;  /* 0 = all */
     csv_keep_fn *keep; /* NULL = every row */
     void *context;
+    const struct column *sort; /* of the table; NULL = as the frame has them */
+    bool descending;
 };
 
 struct csv_table;

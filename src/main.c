@@ -163,7 +163,7 @@ static int run_console(const struct options *options, struct session *session, i
     if (options->table)
         return complain("--table: the console has views; name one with --view, or print a table with -b");
     struct options plain = *options; /* rows and columns on the screen do not narrow what is recorded */
-    plain.filter = plain.columns = plain.table = NULL;
+    plain.filter = plain.columns = plain.table = plain.sort = NULL;
     struct takeaway *takeaway = takeaway_new(&plain, error, sizeof(error));
     if (!takeaway)
         return complain(error);

@@ -28,7 +28,7 @@ static const struct option_def defs[] = {
     {"label",    'l', "KEY=VALUE", OPT_REPEAT, OPT(labels), FOR_SNAPSHOT | FOR_RECORD | FOR_CONSOLE, false, "label of the recording, kept in meta.json; repeatable"},
     {"table",     0,  "NAME", OPT_TEXT,    OPT(table),      FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "this table only; `help` lists them"},
     {"filter",    0,  "REGEX",OPT_TEXT,    OPT(filter),     FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "only rows with a text that matches (POSIX extended)"},
-    {"sort",      0,  "COLUMN",OPT_TEXT,   OPT(sort),       FOR_CONSOLE | FOR_BATCH, false, "sort by this column; a leading - turns the order"},
+    {"sort",      0,  "COLUMN",OPT_TEXT,   OPT(sort),       FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "sort by this column; a leading - turns the order"},
     {"columns",   0,  "LIST", OPT_TEXT,    OPT(columns),    FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT, false, "columns of --table (or of the first view), by key; `help` lists them"},
     {"view",      0,  "NAME", OPT_TEXT,    OPT(view),       FOR_CONSOLE | FOR_BATCH, true,  "view to start with; `help` lists them"},
     {"paths",     0,  "WHICH",OPT_TEXT,    OPT(paths),      FOR_CONSOLE | FOR_BATCH | FOR_SNAPSHOT | FOR_RECORD | FOR_DIAGNOSE, true, "which paths there are: guests (default), or all: NICs and veths without a guest, too"},

@@ -3,7 +3,10 @@
 #include "src/select.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "src/memory.h"
 
 ssize_t columns_parse(const struct table *table, const char *list, const struct column **columns, size_t max,
                       char *error, size_t error_size)
@@ -121,4 +124,90 @@ bool row_is_idle(const struct frame *frame, const struct frame_row *row, enum ta
         known = known || cell_is_number(&cell);
     }
     return known;
+}
+
+/* --- order --- */
+
+int sort_parse(const struct table *table, const char *text, const struct column **column, bool *descending,
+               char *error, size_t error_size)
+{
+    bool turned = *text == '-';
+    const struct column *found = column_find(table, text + turned);
+    if (!found) {
+        snprintf(error, error_size, "sort %s: the table %s has no such column; --columns help lists them",
+                 text + turned, table->name);
+        return -1;
+    }
+    *column = found;
+    *descending = turned;
+    return 0;
+}
+
+struct sort_key {
+    const struct frame_row *row;
+    const char *name;
+    struct cell cell;
+};
+
+/* Rows without a value stand behind all that have one, in either order. */
+static int compare_cells(const struct cell *a, const struct cell *b)
+{
+    if (a->kind == CELL_STR && b->kind == CELL_STR)
+        return strverscmp(a->str, b->str);
+    double x = cell_number(a), y = cell_number(b);
+    return (x > y) - (x < y);
+}
+
+static bool has_value(const struct cell *cell)
+{
+    return cell_is_number(cell) || (cell->kind == CELL_STR && cell->str);
+}
+
+static int compare_rows(const struct sort_key *a, const struct sort_key *b, bool descending)
+{
+    if (has_value(&a->cell) != has_value(&b->cell))
+        return has_value(&a->cell) ? -1 : 1;
+    int order = has_value(&a->cell) ? compare_cells(&a->cell, &b->cell) : 0;
+    if (order == 0)
+        order = strverscmp(a->name, b->name);
+    else
+        return descending ? -order : order;
+    return order ? order : strverscmp(a->row->key, b->row->key);
+}
+
+static int compare_ascending(const void *a, const void *b)
+{
+    return compare_rows(a, b, false);
+}
+
+static int compare_descending(const void *a, const void *b)
+{
+    return compare_rows(a, b, true);
+}
+
+/* Text to order equal rows by: the first key column that is a text and has prio, else the key. */
+static const char *row_name(const struct frame *frame, const struct frame_row *row, const struct table *table)
+{
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct column *column = &table->columns[i];
+        if (!(column->flags & COL_KEY) || column->type != TYPE_STR || column->prio == 0)
+            continue;
+        struct cell cell = frame_cell(frame, row, column);
+        if (cell.kind == CELL_STR && cell.str)
+            return cell.str;
+    }
+    return row->key;
+}
+
+void rows_sort(const struct frame_row **rows, size_t n, const struct frame *frame, const struct table *table,
+               const struct column *column, bool descending)
+{
+    struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+    for (size_t i = 0; i < n; i++)
+        keys[i] =
+            (struct sort_key){rows[i], row_name(frame, rows[i], table), frame_cell(frame, rows[i], column)};
+    qsort(keys, n, sizeof(*keys), descending ? compare_descending : compare_ascending);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = keys[i].row;
+    free(keys);
 }

@@ -15,6 +15,14 @@
 ssize_t columns_parse(const struct table *table, const char *list, const struct column **columns, size_t max,
                       char *error, size_t error_size);
 
+/* "rx_pps", "-rx_pps"; -1 with thing and mend in error. */
+int sort_parse(const struct table *table, const char *text, const struct column **column, bool *descending,
+               char *error, size_t error_size);
+
+/* By the column, equal rows by name. Rows without a value stand behind all that have one, in either order. */
+void rows_sort(const struct frame_row **rows, size_t n, const struct frame *frame, const struct table *table,
+               const struct column *column, bool descending);
+
 /* A POSIX extended regular expression, case ignored. */
 int filter_compile(regex_t *filter, const char *text, char *error, size_t error_size);
 

@@ -52,6 +52,19 @@ static int set_columns(struct takeaway *takeaway, char *error, size_t error_size
     return 0;
 }
 
+static int set_sort(struct takeaway *takeaway, char *error, size_t error_size)
+{
+    const char *text = takeaway->options->sort;
+    if (!text)
+        return 0;
+    if (takeaway->table == TABLES_N) {
+        snprintf(error, error_size, "--sort: name the table it is of with --table");
+        return -1;
+    }
+    return sort_parse(table_get(takeaway->table), text, &takeaway->selection.sort,
+                      &takeaway->selection.descending, error, error_size);
+}
+
 static int set_filter(struct takeaway *takeaway, char *error, size_t error_size)
 {
     const char *text = takeaway->options->filter;
@@ -97,7 +110,7 @@ struct takeaway *takeaway_new(const struct options *options, char *error, size_t
     struct takeaway *takeaway = xzalloc(sizeof(*takeaway));
     takeaway->options = options;
     if (set_table(takeaway, error, error_size) < 0 || set_columns(takeaway, error, error_size) < 0 ||
-        set_filter(takeaway, error, error_size) < 0 ||
+        set_sort(takeaway, error, error_size) < 0 || set_filter(takeaway, error, error_size) < 0 ||
         check_labels(&options->labels, error, error_size) < 0) {
         takeaway_free(takeaway);
         return NULL;

@@ -44,16 +44,7 @@ int table_set_columns(struct table_state *state, const struct table *table, cons
 int table_set_sort(struct table_state *state, const struct table *table, const char *text, char *error,
                    size_t error_size)
 {
-    bool descending = *text == '-';
-    const struct column *column = column_find(table, text + descending);
-    if (!column) {
-        snprintf(error, error_size, "sort %s: the table %s has no such column; --columns help lists them",
-                 text + descending, table->name);
-        return -1;
-    }
-    state->sort = column;
-    state->descending = descending;
-    return 0;
+    return sort_parse(table, text, &state->sort, &state->descending, error, error_size);
 }
 
 int table_set_filter(struct table_state *state, const char *text, char *error, size_t error_size)
@@ -83,75 +74,6 @@ size_t table_columns(const struct table_state *state, const struct table *table,
         if (table->columns[i].prio > 0)
             columns[n++] = &table->columns[i];
     return n;
-}
-
-struct sort_key {
-    const struct frame_row *row;
-    const char *name;
-    struct cell cell;
-};
-
-/* Rows without a value stand behind all that have one, in either order. */
-static int compare_cells(const struct cell *a, const struct cell *b)
-{
-    if (a->kind == CELL_STR && b->kind == CELL_STR)
-        return strverscmp(a->str, b->str);
-    double x = cell_number(a), y = cell_number(b);
-    return (x > y) - (x < y);
-}
-
-static bool has_value(const struct cell *cell)
-{
-    return cell_is_number(cell) || (cell->kind == CELL_STR && cell->str);
-}
-
-static int compare_rows(const struct sort_key *a, const struct sort_key *b, bool descending)
-{
-    if (has_value(&a->cell) != has_value(&b->cell))
-        return has_value(&a->cell) ? -1 : 1;
-    int order = has_value(&a->cell) ? compare_cells(&a->cell, &b->cell) : 0;
-    if (order == 0)
-        order = strverscmp(a->name, b->name);
-    else
-        return descending ? -order : order;
-    return order ? order : strverscmp(a->row->key, b->row->key);
-}
-
-static int compare_ascending(const void *a, const void *b)
-{
-    return compare_rows(a, b, false);
-}
-
-static int compare_descending(const void *a, const void *b)
-{
-    return compare_rows(a, b, true);
-}
-
-/* Text to order equal rows by: the first key column that is a text and has prio, else the key. */
-static const char *row_name(const struct frame *frame, const struct frame_row *row, const struct table *table)
-{
-    for (size_t i = 0; i < table->n_columns; i++) {
-        const struct column *column = &table->columns[i];
-        if (!(column->flags & COL_KEY) || column->type != TYPE_STR || column->prio == 0)
-            continue;
-        struct cell cell = frame_cell(frame, row, column);
-        if (cell.kind == CELL_STR && cell.str)
-            return cell.str;
-    }
-    return row->key;
-}
-
-static void sort_rows(struct table_state *state, const struct frame *frame, const struct table *table)
-{
-    struct sort_key *keys = xrealloc(NULL, state->n_rows, sizeof(*keys));
-    for (size_t i = 0; i < state->n_rows; i++) {
-        keys[i] = (struct sort_key){.row = state->rows[i], .name = row_name(frame, state->rows[i], table)};
-        keys[i].cell = frame_cell(frame, state->rows[i], state->sort);
-    }
-    qsort(keys, state->n_rows, sizeof(*keys), state->descending ? compare_descending : compare_ascending);
-    for (size_t i = 0; i < state->n_rows; i++)
-        state->rows[i] = keys[i].row;
-    free(keys);
 }
 
 static void find_selected(struct table_state *state)
@@ -187,7 +109,7 @@ void table_prepare(struct table_state *state, const struct frame *frame, enum ta
         state->rows[state->n_rows++] = row;
     }
     if (state->sort) /* else as the source tells them: findings by what they cost */
-        sort_rows(state, frame, table);
+        rows_sort(state->rows, state->n_rows, frame, table, state->sort, state->descending);
     find_selected(state);
 }
 

@@ -200,6 +200,25 @@ static void test_filter(void **state)
     reads_free(&two);
 }
 
+/* As people count: vm2 before vm10. */
+static void test_sort(void **state)
+{
+    (void)state;
+    struct reads ten = reads_new("vm10", SECOND), two = reads_new("vm2", SECOND),
+                 nine = reads_new("vm9", SECOND);
+    struct pair pairs[] = {reads_pair(&ten), reads_pair(&two), reads_pair(&nine)};
+    const struct column *columns[] = {port_column("name")};
+    struct csv_selection selection = {.columns = columns, .n_columns = 1, .sort = columns[0]};
+    assert_rows(pairs, 3, &selection,
+                HEAD ",7,vm2,,0.250000000,\n" HEAD ",7,vm9,,0.250000000,\n" HEAD ",7,vm10,,0.250000000,\n");
+    selection.descending = true;
+    assert_rows(pairs, 3, &selection,
+                HEAD ",7,vm10,,0.250000000,\n" HEAD ",7,vm9,,0.250000000,\n" HEAD ",7,vm2,,0.250000000,\n");
+    reads_free(&ten);
+    reads_free(&two);
+    reads_free(&nine);
+}
+
 static void expect_filter(const char *text, const char *why)
 {
     regex_t filter;
@@ -622,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_headers_of_all_tables),
         cmocka_unit_test(test_columns_chosen_twice_and_keys),
+        cmocka_unit_test(test_sort),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_hostile_filters),
         cmocka_unit_test(test_quality),
