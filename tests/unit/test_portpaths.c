@@ -5,10 +5,15 @@
  */
 #include "unit/hand_frame.h"
 
+#include <stdlib.h>
+
 #include "src/findings.h"
 #include "src/join.h"
 #include "src/ledger.h"
 #include "src/portpaths.h"
+#include "src/store.h"
+#include "ui/dump.h"
+#include "ui/views.h"
 
 #define PATH(port) JOIN_PORT_PATH port
 
@@ -171,12 +176,79 @@ static void test_infos_are_kept(void **state)
     hand_free(&hand);
 }
 
+/* --- the first screen --- */
+
+/* It, of the healthy host at that interval, and of its rows the one that holds a name. */
+static void draw_overview(struct hand *hand, int64_t interval_ms, const char *name, char *heading, char *row,
+                          size_t size)
+{
+    struct store *store = store_new(1 << 20, 0);
+    store_add_feed(store, "hand");
+    store_put(store, 0, sample_ref(hand->prev));
+    store_tick(store, HAND_NS - SECOND, 0);
+    store_put(store, 0, sample_ref(hand->cur));
+    store_tick(store, HAND_NS, 0);
+    struct frame *frame = store_frame(store, 1);
+    const struct view *view = view_find("overview");
+    struct table_state state = {0};
+    table_state_init(&state, view);
+    struct scene scene = {
+        .frame = frame, .store = store, .moment = 1, .interval_ms = interval_ms, .state = &state};
+    struct canvas *canvas = canvas_new(60, 120, false);
+    table_prepare(&state, frame, view->table);
+    view->draw(canvas, (struct area){.rows = 60, .cols = 120}, &scene);
+    char *text = dump_text_string(canvas);
+    snprintf(heading, size, "%.*s", (int)strcspn(text, "\n"), text);
+    const char *at = strstr(text, name);
+    assert_non_null(at);
+    snprintf(row, size, "%.*s", (int)strcspn(at, "\n"), at);
+    free(text);
+    canvas_free(canvas);
+    table_state_free(&state);
+    frame_free(frame);
+    store_free(store);
+}
+
+/* A macvtap counts as its guest does: what it receives goes to it. */
+static void test_to_and_from(void **state)
+{
+    (void)state;
+    char heading[512], row[512];
+    struct hand hand = hand_healthy();
+    draw_overview(&hand, 1000, "macvtap0", heading, row, sizeof(row));
+    assert_true(strstr(heading, "TO PPS") < strstr(heading, "FROM PPS"));
+    assert_true(strstr(row, "5000") && strstr(row, "6000") && strstr(row, "5000") < strstr(row, "6000"));
+    draw_overview(&hand, 1000, "tap1 ", heading, row, sizeof(row));
+    assert_true(strstr(row, "30.0k") && strstr(row, "20.0k") && strstr(row, "30.0k") < strstr(row, "20.0k"));
+    hand_free(&hand);
+}
+
+/* What a spark spans is said: a minute, or as much as its moments are. */
+static void test_span_of_sparks(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t interval_ms;
+        const char *heading;
+    } cases[] = {
+        {100, "LAST 24s"}, {200, "LAST 48s"}, {250, "LAST MIN"}, {1000, "LAST MIN"}, {5000, "LAST MIN"}};
+    struct hand hand = hand_healthy();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char heading[512], row[512];
+        draw_overview(&hand, cases[i].interval_ms, "tap1", heading, row, sizeof(row));
+        if (!strstr(heading, cases[i].heading))
+            fail_msg("no %s in %s", cases[i].heading, heading);
+    }
+    hand_free(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_ports),    cmocka_unit_test(test_their_numbers),
         cmocka_unit_test(test_their_ledgers),  cmocka_unit_test(test_they_are_no_guests),
-        cmocka_unit_test(test_infos_are_kept),
+        cmocka_unit_test(test_infos_are_kept), cmocka_unit_test(test_to_and_from),
+        cmocka_unit_test(test_span_of_sparks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
