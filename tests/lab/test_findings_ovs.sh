@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Findings on OVS-DPDK at about a million packets per second between two testpmd guests: the guest that does not drain, with
-# its loss as OVS counts it, and who is on its CPU; a lcore on the PMD's CPU, a spinner there; a receiver that is stopped; an MTU that is too
+# its loss as OVS counts it, and who is on its CPU; a lcore on the PMD's CPU; a receiver that is stopped; an MTU that is too
 # small; a policer; a flow table that drops.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -102,30 +102,6 @@ lcore_to() { # NUMBER CPU: the forwarding thread of that guest
     for task in "/proc/$(cat "$LAB/guest$1.pid")/task"/*; do
         case $(cat "$task/comm") in *worker*1) taskset -pc "$2" "${task##*/}" ;; esac
     done
-}
-
-# A program that is nobody's, on the PMD's CPU: half of it is gone. A busy machine takes some of it at any time.
-t_spinner_on_the_pmds_cpu() {
-    findings_start
-    "$TOOLS/spin" -c 0 -t 120 >/dev/null &
-    local spinner=$!
-    defer net_end $spinner
-    first_in_line $spinner
-    wait_until 40 pmd_waits 25
-    finding_says 'pmd/0 waits [0-9]+ % of the time for CPU 0, where .* ran meanwhile' poller-preempted pmd/0
-    assert_eq "$(findings_query now advice poller-preempted pmd/0)" "keep CPU 0 for it: isolcpus, or pin the others elsewhere"
-    net_end $spinner || true
-    wait_until 40 pmd_waits_less 25
-    findings_end
-    findings_were_only guest-not-draining "$CROWDED"
-}
-
-pmd_waits() { # PERCENT or more
-    [ -n "$(findings_query now value poller-preempted pmd/0 | awk -v least="$1" '$1 >= least')" ]
-}
-
-pmd_waits_less() { # PERCENT
-    ! pmd_waits "$1"
 }
 
 # Frames of a thousand bytes for a port of five hundred.
