@@ -103,7 +103,7 @@ golden: $(UNITS) ## write the golden screens anew; read the diff
 asan: ## build with address and undefined sanitizers into build-asan
 	$(MAKE) BUILD=build-asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' all
 
-bench: all $(BENCHES) ## what vnettop costs, as ratios within this run
+bench: all $(BENCHES) ## what vnettop costs, as ratios within this run (all parts but observer: tests/bench/run)
 	tests/bench/run $(BUILD)
 
 install: all ## install below $(DESTDIR)$(PREFIX)

@@ -38,6 +38,7 @@ enum column_flags {
     COL_LOSS = 4,   /* counts lost packets */
     COL_ALONE = 8,  /* a fall of this counter says nothing of the row's others */
     COL_STATE = 16, /* a text that says how the thing is: ok, or what is wrong */
+    COL_ORDER = 32, /* made to sort a view by, no number to read: not in a detail */
 };
 
 struct frame;

@@ -115,7 +115,7 @@
   D(rate, qdisc_drops, qdisc_drop_pps, "QD DROP/S", PPS, 9, 0, "dropped by the queueing disciplines per second", .watch = 1e-9, .bad = 100) \
   D(rate, ports_rx_packets, ports_rx_pps, "IN PPS",  PPS, 7, 0, "packets a second that the bridge's ports received", .flags = COL_HOT)   \
   D(rate, ports_tx_packets, ports_tx_pps, "OUT PPS", PPS, 7, 0, "packets a second that the bridge's ports sent", .flags = COL_HOT)       \
-  D(activity, rx_packets, activity_pps, "ACTIVITY", PPS, 8, 0, "packets a second both ways, lost ones a hundredfold: the order of Overview") \
+  D(activity, rx_packets, activity_pps, "ACTIVITY", PPS, 8, 0, "packets a second both ways, lost ones a hundredfold: the order of Overview", .flags = COL_ORDER) \
   D(packet_size, rx_bytes, rx_packet_bytes, "RX SIZE", BYTES, 7, 3, "mean size of the packets received in the interval; above the MTU: GSO or GRO, several in one") \
   D(packet_size, tx_bytes, tx_packet_bytes, "TX SIZE", BYTES, 7, 3, "mean size of the packets sent in the interval; above the MTU: GSO or GRO, several in one")   \
   D(utilisation, rx_bytes, rx_util_pct, "RX UTIL%", PCT, 8, 2, "received of the link's speed", .watch = 80, .bad = 95)  \

@@ -98,6 +98,8 @@ static bool is_worth_a_line(const struct column *column, const struct cell *cell
 {
     if (cell->kind == CELL_NONE || (cell->kind == CELL_STR && (!cell->str || !*cell->str)))
         return false;
+    if (column->flags & COL_ORDER)
+        return false;
     return column->where != DERIVED || !is_change(column);
 }
 
@@ -134,6 +136,19 @@ static void draw_change(struct canvas *canvas, int at, int col, int width, const
                     change_unit(&change, &scene->style));
 }
 
+/* Long numbers in groups of three digits, where they have room: 12345678 is not read at a glance. */
+static void group_digits(char *text)
+{
+    size_t length = strlen(text), commas = length ? (length - 1) / 3 : 0;
+    if (strspn(text, "0123456789") != length || length + commas > VALUE_CELLS)
+        return;
+    for (size_t i = length + 1, at = length + commas; i-- > 0 && at > i;) {
+        text[at--] = text[i];
+        if (i < length && (length - i) % 3 == 0 && i > 0)
+            text[at--] = ',';
+    }
+}
+
 static void draw_number(struct canvas *canvas, int at, int col, int width, const struct scene *scene,
                         enum table_id id, const struct frame_row *row, const struct number *number)
 {
@@ -151,6 +166,8 @@ static void draw_number(struct canvas *canvas, int at, int col, int width, const
     } else {
         const struct format_style exact = {.units = UNITS_EXACT};
         format_cell(text, sizeof(text), &number->cell, column, &exact);
+        if (column->unit != UNIT_NONE)
+            group_digits(text);
     }
     canvas_right(canvas, at, col + left, VALUE_CELLS, role, text);
     if (column->type == TYPE_CNT && column->where == IN_ROW && width >= right + RATE_CELLS + 2)
