@@ -24,11 +24,14 @@ static void make(struct hand *hand, const char *port, bool to_guest)
     assert_in_range(n_hops, 1, LEDGER_HOPS);
 }
 
-static const struct frame_row *hand_port_row(struct hand *hand, const char *key)
+/* Of one frame: hand_frame() makes a new one and frees the last, so a row is looked for in the frame that is
+ * asked. */
+static const char *uplink_names(struct hand *hand, const char *port)
 {
-    const struct frame_row *row = frame_find(hand_frame(hand), TABLE_PORTS, key);
+    const struct frame *frame = hand_frame(hand);
+    const struct frame_row *row = frame_find(frame, TABLE_PORTS, port);
     assert_non_null(row);
-    return row;
+    return join_uplink_names(frame, row);
 }
 
 static void expect_near(double got, double wanted)
@@ -259,7 +262,7 @@ static void test_uplinks_are_hops(void **state)
     make(&hand, "net:1:6", false);
     expect_hop(3, "eth0", 700, 700, 0);
     assert_string_equal(hops[3].cause, "uplink, physical, 10000 Mbit/s");
-    assert_string_equal(join_uplink_names(hand_frame(&hand), hand_port_row(&hand, "net:1:7")), "eth0");
+    assert_string_equal(uplink_names(&hand, "net:1:7"), "eth0");
     hand_free(&hand);
 }
 
@@ -279,8 +282,7 @@ static void test_many_uplinks(void **state)
     expect_hop(0, "eth4", 400, 400, 0);
     expect_hop(1, "eth3", 300, 300, 0);
     expect_hop(2, "3 more uplinks", 300, 300, 0);
-    assert_string_equal(join_uplink_names(hand_frame(&hand), hand_port_row(&hand, "net:1:7")),
-                        "eth0, eth1, eth2, 2 more");
+    assert_string_equal(uplink_names(&hand, "net:1:7"), "eth0, eth1, eth2, 2 more");
     hand_free(&hand);
 }
 
@@ -294,11 +296,11 @@ static void test_uplink_below(void **state)
     assert_int_equal(n_hops, 3);
     expect_hop(0, "eth0", 50000, 50000, 0);
     expect_hop(1, "eth0/vf3", 7000, 7000, 0);
-    assert_string_equal(join_uplink_names(hand_frame(&hand), hand_port_row(&hand, VF)), "eth0");
+    assert_string_equal(uplink_names(&hand, VF), "eth0");
     PORT_FACT(&hand, MACV, link, "eth02");
     make(&hand, MACV, false);
     expect_hop(2, "eth02", 1, 1, 0);
-    assert_null(join_uplink_names(hand_frame(&hand), hand_port_row(&hand, ETH0)));
+    assert_null(uplink_names(&hand, ETH0));
     hand_free(&hand);
 }
 
