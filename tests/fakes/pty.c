@@ -433,7 +433,7 @@ static bool colours_of(char *const *argv, bool *shown)
     *shown = wait_for(&run, 0, FIRST_WORDS);
     size_t from = run.length;
     type(&run, "?");
-    *shown = wait_for(&run, from, "Cells") || *shown;
+    *shown = wait_for(&run, from, "Keys") && *shown;
     type(&run, "q");
     wait_status(&run);
     bool colour = has_colour(run.output);
