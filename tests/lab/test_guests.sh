@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Proves the two libvirt guests on a bridge: they boot, packets flow, and what the guests count is what their taps count.
+#
+# lab: beside light
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests.sh"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Proves the full case: two libvirt guests through OVS-DPDK, and what they count is what OVS counts.
+#
+# lab: beside light
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests_vhost.sh"

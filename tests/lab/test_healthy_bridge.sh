@@ -3,7 +3,7 @@
 #
 # A bridge of two namespaces that carries 5000 packets a second, well.
 #
-# lab: beside
+# lab: beside healthy
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/topo_net.sh"

@@ -3,7 +3,7 @@
 #
 # Open vSwitch with a PMD on each of two nodes that sleep when there is nothing to do, and a trickle of packets, well.
 #
-# lab: beside
+# lab: beside healthy
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/ovs_dummy.sh"

@@ -3,7 +3,7 @@
 #
 # Two libvirt guests on a bridge, each vCPU on a CPU of its own, 1000 packets a second, well.
 #
-# lab: beside
+# lab: beside healthy
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests.sh"

@@ -3,7 +3,7 @@
 #
 # Two guests that libvirt does not know, floating over all CPUs, 1000 packets a second, well.
 #
-# lab: beside
+# lab: beside healthy
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests.sh"

@@ -3,7 +3,7 @@
 #
 # One testpmd that forwards between two null ports as fast as it can, well.
 #
-# lab: beside
+# lab: beside healthy
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/ovs_dpdk.sh"

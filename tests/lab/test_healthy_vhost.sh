@@ -3,7 +3,7 @@
 #
 # Two libvirt guests on vhost-user ports of OVS-DPDK, apart from its PMD, 1000 packets a second, well.
 #
-# lab: beside
+# lab: beside healthy
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests_vhost.sh"

@@ -3,6 +3,8 @@
 #
 # vnettop on Open vSwitch's kernel datapath (type system), in the kernel VM, since the host's kernel may lack it: counters of
 # ports against what was sent, upcalls of the datapath, a drop by a flow, a tunnel's port, and no switch called ovs-system.
+#
+# lab: beside light
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/kernel_vm.sh"
@@ -34,6 +36,11 @@ setup() { # one boot for all cases
 	done
 	ovs-vsctl add-br br0 -- set bridge br0 datapath_type=system -- add-port br0 v0 -- add-port br0 v1 \
 	    -- add-port br0 far -- set Interface far type=gre options:remote_ip=10.8.0.2
+	there() { # a packet that comes through: the ports are up and the flow is in the kernel, so none after it is lost on the way
+	    ip netns exec n0 "$TOOLS/sender" -i e0 -n 1
+	    [ "$(cat /sys/class/net/v1/statistics/tx_packets)" -gt 0 ]
+	}
+	wait_until 30 there
 	ip netns exec n0 "$TOOLS/sender" -i e0 -n $SENT -r 1000
 	ovs-ofctl add-flow br0 "priority=99,in_port=v0,actions=drop"
 	ip netns exec n0 "$TOOLS/sender" -i e0 -n $DROPPED -r 1000

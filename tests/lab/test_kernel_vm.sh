@@ -3,6 +3,8 @@
 #
 # Proves the kernel VM: another kernel on the host's files, modules that the host may lack, output and exit status handed
 # out, and the topologies of topo_net.sh that the host's own kernel may have to skip.
+#
+# lab: beside light
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/kernel_vm.sh"

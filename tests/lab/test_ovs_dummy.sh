@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Proves the dummy datapath: four PMDs on two nodes, and N packets put in are N at the port, at its PMD and at the other port.
+#
+# lab: beside light
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/ovs_dummy.sh"

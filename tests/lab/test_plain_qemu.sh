@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Proves the guests that libvirt does not know: packets flow, and their vCPU threads have names, or none, as asked for.
+#
+# lab: beside light
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$LAB_DIR/guests.sh"
