@@ -44,14 +44,15 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(SAN) $(WARN) -MMD -MP -c -o $@ $<
 
-# Tests see the program's objects as an archive, so a test links only what it uses.
+# Tests see the program's objects as an archive, so a test links only what it uses. A test's own code is compiled with -O0:
+# it runs once, and optimizing it is most of the time that building all of them takes.
 $(BUILD)/libvnettop.a: $(LIBOBJS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(SAN) $(WARN) -MMD -MP -o $@ $< $(BUILD)/libvnettop.a $(LIBS) -lcmocka
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -O0 $(SAN) $(WARN) -MMD -MP -o $@ $< $(BUILD)/libvnettop.a $(LIBS) -lcmocka
 
 # Its other connection is the test's own.
 $(BUILD)/tests/test_libvirt: LIBS += $(shell pkg-config --libs libvirt)
@@ -68,7 +69,7 @@ $(BUILD)/tools/%: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< -lpthread
 
-# The program once, with the fuzzer's counters; each fuzzer is linked with it. `make fuzzers` sets CC, SAN and BUILD.
+# Each fuzzer is linked with the program, which `make asan` builds with the fuzzer's counters.
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libvnettop.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer $(SAN) $(WARN) -o $@ $< $(BUILD)/libvnettop.a $(LIBS)
@@ -78,9 +79,6 @@ $(BUILD)/generate: man/generate.c $(BUILD)/libvnettop.a
 
 units: $(UNITS)
 tools: $(TOOLS)
-FUZZ_SAN = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-fuzzers: ## build the fuzzers into build-fuzz/fuzz (clang)
-	$(MAKE) BUILD=build-fuzz CC=clang CFLAGS='-g -O1' SAN='$(FUZZ_SAN)' fuzz-programs
 fuzz-programs: $(FUZZERS)
 
 man: $(BUILD)/generate ## write man/vnettop.1 and the shell completion anew from the tables
@@ -100,8 +98,14 @@ golden: $(UNITS) ## write the golden screens anew; read the diff
 	GOLDEN=write $(BUILD)/tests/test_golden
 	GOLDEN=write $(BUILD)/tests/test_golden_large
 
-asan: ## build with address and undefined sanitizers into build-asan
-	$(MAKE) BUILD=build-asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' all
+# clang 14 takes NULL + 0, which C23 allows, for an overflow of a pointer.
+ASAN = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all
+asan: ## build all, tests and fuzzers (build-asan/fuzz) with clang's address and undefined sanitizers into build-asan
+	$(MAKE) BUILD=build-asan CC=clang CFLAGS='-g -O1' SAN='$(ASAN)' all units fuzz-programs
+
+tsan: ## build the program and the tests with threads with the thread sanitizer into build-tsan
+	$(MAKE) BUILD=build-tsan CFLAGS='-g -O1' SAN=-fsanitize=thread all $(TSAN_UNITS:%=build-tsan/tests/%)
+TSAN_UNITS = test_feed test_session
 
 bench: all $(BENCHES) ## what vnettop costs, as ratios within this run (all parts but observer: tests/bench/run)
 	tests/bench/run $(BUILD)
@@ -117,7 +121,7 @@ format: ## format all C files
 	clang-format -i $(wildcard src/*.[ch] collectors/*.[ch] ui/*.[ch] man/*.c tests/*/*.[ch])
 
 clean: ## remove what was built
-	rm -rf build build-asan build-tsan build-clang build-fuzz
+	rm -rf build build-asan build-tsan
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -125,4 +129,4 @@ help: ## list the targets
 -include $(OBJS:.o=.d) $(UNITS:=.d)
 
 LAB ?= 1
-.PHONY: all units tools fuzzers fuzz-programs man run test golden asan bench install format clean help
+.PHONY: all units tools fuzz-programs man run test golden asan tsan bench install format clean help
